@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,7 +79,10 @@ func health(cmd *cobra.Command, conn *connection, out *output) error {
 // ask sends ApiVersions and Metadata to the bootstrap address.
 func ask(ctx context.Context, cl *kgo.Client) (healthReport, error) {
 	seed := cl.SeedBrokers()[0]
-	answer, err := seed.Request(ctx, kmsg.NewPtrApiVersionsRequest())
+	hello := kmsg.NewPtrApiVersionsRequest()
+	hello.ClientSoftwareName = clientID
+	hello.ClientSoftwareVersion = strings.ReplaceAll(versionString(), "+", "-") // Kafka takes letters, digits, "-" and "."
+	answer, err := seed.Request(ctx, hello)
 	if err != nil {
 		return healthReport{}, fmt.Errorf("ApiVersions: %w", err)
 	}
