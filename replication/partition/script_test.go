@@ -83,8 +83,10 @@ func command(t *testing.T, p *partition.Partition, verb string, a args) string {
 	t.Helper()
 	switch verb {
 	case "update":
-		c, err := p.Apply(&partition.Update{Leader: int32(a.num("leader")), LeaderEpoch: int32(a.num("e")), PartitionEpoch: int32(a.num("pe")),
-			Replicas: a.ids("replicas"), ISR: a.ids("isr"), LEO: a.num("leo"), HW: a.num("hw"), Now: a.num("now")})
+		c, err := p.Apply(&partition.Update{
+			Leader: int32(a.num("leader")), LeaderEpoch: int32(a.num("e")), PartitionEpoch: int32(a.num("pe")),
+			Replicas: a.ids("replicas"), ISR: a.ids("isr"), LEO: a.num("leo"), HW: a.num("hw"), Now: a.num("now"),
+		})
 		return result(err, "new-role=%v ", c.NewRole)
 	case "append":
 		adv, err := p.Appended(a.num("leo"), a.num("now"))
