@@ -19,9 +19,10 @@ type decoder struct {
 	limit int
 	begun bool
 	done  bool
+	bad   error // what the next call gives: the bytes before it were given out
 	out   *buffer
 
-	framed bool    // snappy: in xerial's frames
+	framed bool     // snappy: in xerial's frames
 	lz4    lz4Frame // lz4: what the frame's header says
 	gzip   *gzip.Reader
 	gzipIn bytes.Reader
@@ -33,7 +34,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 func newDecoder(c Codec, src []byte, limit int) *decoder {
 	d := decoders.Get().(*decoder)
 	d.codec, d.src, d.left, d.limit = c, src, limit, limit
-	d.begun, d.done, d.framed = false, false, false
+	d.begun, d.done, d.framed, d.bad = false, false, false, nil
 	return d
 }
 
@@ -63,6 +64,9 @@ func (d *decoder) release() {
 
 // next gives the next piece, valid until the next call. The end is io.EOF.
 func (d *decoder) next() (piece []byte, err error) {
+	if d.bad != nil {
+		return nil, d.bad
+	}
 	if d.done {
 		return nil, io.EOF
 	}
@@ -84,7 +88,7 @@ func (d *decoder) next() (piece []byte, err error) {
 		err = d.tooLong()
 	}
 	if err != nil {
-		d.done = true
+		d.bad = err
 		return nil, err
 	}
 	d.left -= len(piece)
@@ -124,7 +128,8 @@ func (d *decoder) nextGzip() ([]byte, error) {
 			continue
 		}
 		if err != nil {
-			return nil, d.corrupt(err)
+			d.bad = d.corrupt(err)
+			return buf[:n], nil
 		}
 	}
 	return buf[:n], nil

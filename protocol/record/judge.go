@@ -14,10 +14,11 @@ type verdicts struct {
 	timestamps bool // one of them is about a timestamp
 }
 
-func (v *verdicts) add(i int, message string) {
+// add counts a mistake and names it, as long as there are not too many.
+func (v *verdicts) add(i int, message func() string) {
 	v.total++
 	if len(v.errors) < MaxRecordErrors {
-		v.errors = append(v.errors, RecordError{BatchIndex: int32(i), Message: message})
+		v.errors = append(v.errors, RecordError{BatchIndex: int32(i), Message: message()})
 	}
 }
 
@@ -29,7 +30,7 @@ func judge(b Batch, r *Rules, inPlace bool) *Refusal {
 	partial := inPlace && b.Codec() != None
 	err := b.each(r.limit(), func(i int, m *meta) bool {
 		if r.Compacted && m.keyLength < 0 {
-			v.add(i, noKey)
+			v.add(i, func() string { return noKey })
 			return true
 		}
 		ts := b.BaseTimestamp() + m.timestampDelta
@@ -38,19 +39,15 @@ func judge(b Batch, r *Rules, inPlace bool) *Refusal {
 		}
 		switch {
 		case r.TimestampType == CreateTime && ts != NoTimestamp:
-			if !outOfRange(ts, r) {
-				return true
+			if outOfRange(ts, r) {
+				v.timestamps = true
+				v.add(i, func() string { return outOfRangeMessage(ts, m, r) })
 			}
-			v.timestamps = true
-			if len(v.errors) < MaxRecordErrors {
-				v.add(i, fmt.Sprintf("Timestamp %d of message with offset %d is out of range. The timestamp should be within [%d, %d]",
-					ts, m.offsetDelta, r.NowMs-r.BeforeMaxMs, r.NowMs+r.AfterMaxMs))
-				return true
-			}
-			v.total++
 		case b.TimestampType() == LogAppendTime:
 			v.timestamps = true
-			v.add(i, "Invalid timestamp type in message "+describe(m, ts, partial)+". Producer should not set timestamp type to LogAppendTime.")
+			v.add(i, func() string {
+				return "Invalid timestamp type in message " + describe(m, ts, partial) + ". Producer should not set timestamp type to LogAppendTime."
+			})
 		}
 		return true
 	})
@@ -61,6 +58,11 @@ func judge(b Batch, r *Rules, inPlace bool) *Refusal {
 		return nil
 	}
 	return v.refusal()
+}
+
+func outOfRangeMessage(ts int64, m *meta, r *Rules) string {
+	return fmt.Sprintf("Timestamp %d of message with offset %d is out of range. The timestamp should be within [%d, %d]",
+		ts, m.offsetDelta, r.NowMs-r.BeforeMaxMs, r.NowMs+r.AfterMaxMs)
 }
 
 // describe words a record as Kafka does.

@@ -17,9 +17,7 @@ func rebuild(b Batch, r *Rules, target Codec, s *summary) (Batch, *Refusal) {
 	opts := BuilderOptions{
 		PartitionLeaderEpoch: b.PartitionLeaderEpoch(), Codec: target, Level: r.Compression.Level,
 		TimestampType: r.TimestampType, AppendTimeMs: r.NowMs, Transactional: b.IsTransactional(),
-	}
-	if b.ProducerID() != NoProducerID {
-		opts.Producer = &Producer{ID: b.ProducerID(), Epoch: b.ProducerEpoch(), BaseSequence: b.BaseSequence()}
+		Producer: &Producer{ID: b.ProducerID(), Epoch: b.ProducerEpoch(), BaseSequence: b.BaseSequence()},
 	}
 	var out Batch
 	if s.canonical {

@@ -97,20 +97,10 @@ func (b Batch) FirstSince(ms, from int64) (offset, timestamp int64, found bool, 
 	return offset, timestamp, found, err
 }
 
-// OffsetOfMaxTimestamp finds the first record that has the highest timestamp of the batch. With LogAppendTime all have
-// it, and the last record counts, as in Kafka.
-func (b Batch) OffsetOfMaxTimestamp() (offset, timestamp int64, err error) {
-	if b.TimestampType() == LogAppendTime {
-		return b.LastOffset(), b.MaxTimestamp(), nil
-	}
-	offset, timestamp = -1, NoTimestamp
-	err = b.Walk(DefaultLimit, func(o, t int64) bool {
-		if t > timestamp {
-			offset, timestamp = o, t
-		}
-		return true
-	})
-	return offset, timestamp, err
+// OffsetOfMaxTimestamp finds the first record that has the batch's highest timestamp. With LogAppendTime that is simply
+// the first. A batch without records has none.
+func (b Batch) OffsetOfMaxTimestamp() (offset, timestamp int64, found bool, err error) {
+	return b.FirstSince(b.MaxTimestamp(), b.BaseOffset())
 }
 
 // each calls f with every record until f returns false, and checks that they fill the payload.

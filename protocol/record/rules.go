@@ -15,18 +15,18 @@ type Compression struct {
 
 // Rules say how a leader judges the records of one partition of a Produce request.
 type Rules struct {
-	Version           int16         // of the Produce request; below 3 see ValidateProduce
-	NowMs             int64         // the broker's time
-	MaxMessageBytes   int32         // max.message.bytes
-	SegmentBytes      int32         // segment.bytes
-	TimestampType     TimestampType // message.timestamp.type
-	BeforeMaxMs       int64         // message.timestamp.before.max.ms
-	AfterMaxMs        int64         // message.timestamp.after.max.ms
-	Compacted         bool          // cleanup.policy has compact
-	Compression       Compression   // compression.type
-	MaxDecompressed   int           // bytes a batch may decompress to; 0: 16 times MaxMessageBytes, at least DefaultLimit
-	HeaderOnly        bool          // trust the producer's records: do not walk over them where nothing depends on it
-	TopicPartition    string        // "T-0", for messages
+	Version         int16         // of the Produce request; below 3 see ValidateProduce
+	NowMs           int64         // the broker's time
+	MaxMessageBytes int32         // max.message.bytes
+	SegmentBytes    int32         // segment.bytes
+	TimestampType   TimestampType // message.timestamp.type
+	BeforeMaxMs     int64         // message.timestamp.before.max.ms
+	AfterMaxMs      int64         // message.timestamp.after.max.ms
+	Compacted       bool          // cleanup.policy has compact
+	Compression     Compression   // compression.type
+	MaxDecompressed int           // bytes a batch may decompress to; 0: 16 times MaxMessageBytes, at least DefaultLimit
+	HeaderOnly      bool          // trust the producer's records: do not walk over them where nothing depends on it
+	TopicPartition  string        // "T-0", for messages
 }
 
 // limit is how much a batch may decompress to.

@@ -79,11 +79,11 @@ func (d *decoder) snappyBlock(block []byte) ([]byte, error) {
 	if err != nil {
 		return nil, d.corrupt(err)
 	}
-	if n > d.left {
-		return nil, d.tooLong()
-	}
 	if n > snappyRatio*len(block) {
 		return nil, d.corrupt(fmt.Sprintf("a block of %d bytes that declares %d", len(block), n))
+	}
+	if n > d.left {
+		return nil, d.tooLong()
 	}
 	out, err := snappy.Decode(d.room(n), block)
 	if err != nil {

@@ -43,7 +43,7 @@ func ValidateProduce(data []byte, r *Rules) (Validated, error) {
 	if bad := checkHeader(b, r); bad != nil {
 		return Validated{}, bad
 	}
-	b, bad = checkRecords(b, r)
+	b, maxTimestamp, bad := checkRecords(b, r)
 	if bad != nil {
 		return Validated{}, bad
 	}
@@ -51,6 +51,7 @@ func ValidateProduce(data []byte, r *Rules) (Validated, error) {
 		return Validated{}, refuse(kerr.RecordListTooLarge, "Message batch size is %d bytes in append to partition %s, which exceeds "+
 			"the maximum configured segment size of %d.", len(b), r.TopicPartition, r.SegmentBytes).beforeLog()
 	}
+	b.setMaxTimestamp(r.TimestampType, maxTimestamp)
 	v := Validated{Batch: b, LogAppendTimeMs: NoTimestamp}
 	if r.TimestampType == LogAppendTime {
 		v.LogAppendTimeMs = r.NowMs
@@ -99,8 +100,9 @@ func checkHeader(b Batch, r *Rules) *Refusal {
 	return nil
 }
 
-// checkRecords walks over the records, judges them, and gives the batch to store.
-func checkRecords(b Batch, r *Rules) (Batch, *Refusal) {
+// checkRecords walks over the records, judges them, and gives the batch to store and the highest timestamp to store
+// in it. It does not touch the producer's bytes.
+func checkRecords(b Batch, r *Rules) (out Batch, maxTimestamp int64, bad *Refusal) {
 	target := r.Compression.Codec
 	if r.Compression.FromProducer {
 		target = b.Codec()
@@ -110,26 +112,26 @@ func checkRecords(b Batch, r *Rules) (Batch, *Refusal) {
 	if r.HeaderOnly && inPlace && !r.Compacted {
 		s = headerSummary(b)
 	} else if err := s.walk(b, r.limit()); err != nil {
-		return nil, refuseWalk(err, r)
+		return nil, 0, refuseWalk(err, r)
 	}
 	if s.suspicious(b, r) {
 		if bad := judge(b, r, inPlace); bad != nil {
-			return nil, bad
+			return nil, 0, bad
 		}
 	}
+	maxTimestamp = s.max
+	if r.TimestampType == LogAppendTime {
+		maxTimestamp = r.NowMs
+	}
 	if !inPlace {
-		return rebuild(b, r, target, &s)
+		out, bad = rebuild(b, r, target, &s)
+		return out, maxTimestamp, bad
 	}
 	if b.Codec() != None && !s.ordered {
 		// Kafka wants to rebuild such a batch and fails: it has skipped the keys and values that it needs for that.
-		return nil, refuse(kerr.UnknownServerError, "compressed batch whose offset deltas do not count up in topic partition %s", r.TopicPartition)
+		return nil, 0, refuse(kerr.UnknownServerError, "compressed batch whose offset deltas do not count up in topic partition %s", r.TopicPartition)
 	}
-	if r.TimestampType == LogAppendTime {
-		b.setMaxTimestamp(LogAppendTime, r.NowMs)
-	} else {
-		b.setMaxTimestamp(CreateTime, s.max)
-	}
-	return b, nil
+	return b, maxTimestamp, nil
 }
 
 // refuseWalk turns an error of the walk into what Kafka answers.

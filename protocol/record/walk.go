@@ -21,6 +21,7 @@ func headerSummary(b Batch) summary {
 	if b.TimestampType() == CreateTime {
 		s.add(b.BaseTimestamp())
 	}
+	s.max = b.MaxTimestamp()
 	return s
 }
 

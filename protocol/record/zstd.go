@@ -15,6 +15,8 @@ const (
 	zstdMaxWindow = 128 << 20
 	// zstdBlock is the most that one block can hold.
 	zstdBlock = 128 << 10
+	// zstdSlack is how far behind its output the decoder likes to write.
+	zstdSlack = 32
 )
 
 // Decoders and encoders run in the caller's goroutine. A decoder writes into the room it is given and no further, so
@@ -31,11 +33,15 @@ var zstdDecoders = sync.Pool{New: func() any {
 // nextZstd decompresses everything at once, into room for what the blocks can hold.
 func (d *decoder) nextZstd() ([]byte, error) {
 	d.done = true
+	if len(d.src) == 0 {
+		return nil, io.EOF
+	}
 	most, err := zstdSize(d.src)
 	if err != nil {
 		return nil, d.corrupt(err)
 	}
-	room := d.room(int(min(most, int64(d.left))))
+	// A little more room than needed lets the decoder use its fast copies; next refuses what is above the limit.
+	room := d.room(int(min(most, int64(d.left))) + zstdSlack)
 	z := zstdDecoders.Get().(*zstd.Decoder)
 	defer zstdDecoders.Put(z)
 	out, err := z.DecodeAll(d.src, room[:0:len(room)])
@@ -51,9 +57,6 @@ func (d *decoder) nextZstd() ([]byte, error) {
 // zstdSize bounds what src decompresses to by hopping over its block headers: a frame may declare any size, but its
 // blocks hold no more than they can.
 func zstdSize(src []byte) (int64, error) {
-	if len(src) == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
 	var sum int64
 	for len(src) > 0 {
 		var h zstd.Header
