@@ -10,6 +10,18 @@ import (
 	"barnabas/storage"
 )
 
+// Region is a piece of a log that stays in its file: a *storage.Region.
+type Region interface {
+	// Len is its length in bytes.
+	Len() int
+	// ReadAt reads from offset off of the region.
+	ReadAt(p []byte, off int64) (int, error)
+	// File is where it is, for sendfile; ok is false if it has no descriptor.
+	File() (fd uintptr, pos int64, ok bool)
+	// Release gives it back.
+	Release()
+}
+
 // FetchPart is one partition of a Fetch request: what is asked, and what was
 // read.
 type FetchPart struct {
@@ -29,7 +41,7 @@ type FetchPart struct {
 	HighWatermark, StableOffset, LogStartOffset int64
 	// Region holds the records, nil for none. Whoever takes the results
 	// releases it.
-	Region *storage.Region
+	Region Region
 	// DivergingEpoch and DivergingEnd tell a reader that its log is not a
 	// prefix of ours; -1 and -1 otherwise.
 	DivergingEpoch int32
@@ -184,9 +196,12 @@ func (p *Partition) readLocked(f *FetchPart, o *ReadOptions, limit int, minOne b
 		}
 	}
 	end := f.end(o.visibility())
-	f.Region, err = p.log.Read(storage.ReadOptions{Offset: f.Offset, MaxBytes: limit, End: end, MinOne: minOne})
+	region, err := p.log.Read(storage.ReadOptions{Offset: f.Offset, MaxBytes: limit, End: end, MinOne: minOne})
 	if err != nil {
 		return true, err
+	}
+	if region != nil {
+		f.Region = region
 	}
 	// More lies in the next segment than one region can give: do not wait here for it.
 	return f.Region != nil && f.Offset < p.log.ActiveSegmentBase(), nil

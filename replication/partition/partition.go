@@ -115,9 +115,10 @@ func (p *Partition) Apply(u *Update) (Changed, error) {
 	}
 	p.leader, p.leaderEpoch, p.partitionEpoch = u.Leader, u.LeaderEpoch, u.PartitionEpoch
 	p.replicas, p.leo = slices.Clone(u.Replicas), u.LEO
+	counted := p.maximal
 	p.setISR(u.ISR)
 	if u.Leader == p.self {
-		p.lead(u, was)
+		p.lead(u, was, counted)
 	} else {
 		p.role, p.followers = Follower, nil
 		p.hw = min(p.hw, p.leo)
@@ -125,7 +126,8 @@ func (p *Partition) Apply(u *Update) (Changed, error) {
 	return Changed{Role: p.role, NewEpoch: true, NewRole: was != p.role}, nil
 }
 
-func (p *Partition) lead(u *Update, was Role) {
+// lead begins or confirms leadership. counted is the maximal ISR until now.
+func (p *Partition) lead(u *Update, was Role, counted []int32) {
 	p.role, p.epochStart = Leader, u.LEO
 	if !slices.Contains(p.isr, p.self) {
 		p.setISR(append(slices.Clone(u.ISR), p.self)) // a controller never says so; the invariant holds all the same
@@ -142,6 +144,9 @@ func (p *Partition) lead(u *Update, was Role) {
 		}
 		if slices.Contains(p.isr, id) {
 			f.caughtUp = u.Now // in sync until it proves otherwise
+			if !slices.Contains(counted, id) {
+				f.leo = unknownOffset // it was let in without us: what it has now we have yet to see
+			}
 		}
 		p.followers = append(p.followers, f)
 	}
