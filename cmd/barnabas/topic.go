@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,9 @@ func setAll(m map[string]string) []kadm.AlterConfig {
 	}
 	return changes
 }
+
+// topicID is an id as Kafka's tools write it.
+func topicID(id kadm.TopicID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
 // mustExist fails for a topic that metadata does not show.
 func mustExist(detail kadm.TopicDetail, name, bootstrap string) error {

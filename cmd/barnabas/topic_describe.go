@@ -123,7 +123,7 @@ func describe(ctx context.Context, q inquiry) ([]describedTopic, failures) {
 
 func describedFrom(detail kadm.TopicDetail) describedTopic {
 	t := describedTopic{
-		Topic: detail.Topic, ID: detail.ID.String(), Internal: detail.IsInternal,
+		Topic: detail.Topic, ID: topicID(detail.ID), Internal: detail.IsInternal,
 		PartitionCount: len(detail.Partitions), ReplicationFactor: detail.Partitions.NumReplicas(),
 		Configs: map[string]string{}, Partitions: []describedPartition{},
 	}

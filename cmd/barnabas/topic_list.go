@@ -53,7 +53,7 @@ func writeTopics(cmd *cobra.Command, out *output, topics kadm.TopicDetails) erro
 	lines := []topicLine{}
 	for _, t := range topics.Sorted() {
 		line := topicLine{
-			Topic: t.Topic, ID: t.ID.String(), Internal: t.IsInternal,
+			Topic: t.Topic, ID: topicID(t.ID), Internal: t.IsInternal,
 			Partitions: len(t.Partitions), ReplicationFactor: t.Partitions.NumReplicas(),
 		}
 		for _, p := range t.Partitions {
