@@ -88,6 +88,9 @@ func bench(args []string) error {
 	// The last fifteen seconds are for what cannot be cut short, and cleaning up.
 	ctx, cancel := context.WithTimeoutCause(ctx, o.limit-15*time.Second, fmt.Errorf("the time limit of %v", o.limit))
 	defer cancel()
+	if _, err := os.Stat(o.binary); o.binary != scenario.Null && err != nil {
+		return fmt.Errorf("the broker's binary: %w: build it (make build), or say where it is with -barnabas", err)
+	}
 	if o.machine {
 		restore, err := proc.SetCongestion(o.congestion)
 		if err != nil {
@@ -113,6 +116,7 @@ func bench(args []string) error {
 	}
 	failed := scenario.Run(ctx, env, names)
 	report.Seconds = time.Since(start).Seconds()
+	report.Judge()
 	if err := report.WriteTable(os.Stdout); err != nil {
 		return err
 	}

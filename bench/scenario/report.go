@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -93,6 +94,20 @@ func (r *Row) judge() string {
 
 func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Judge adds what the machine's noise says about the rows. Call it once, last.
+func (r *Report) Judge() {
+	const most = 0.3 // cores, rule D0.9
+	var loud []string
+	for _, row := range r.Rows {
+		if row.Noise.Foreign+row.Noise.Steal > most && !slices.Contains(loud, row.Scenario) {
+			loud = append(loud, row.Scenario)
+		}
+	}
+	if len(loud) > 0 {
+		r.note("in %s at least one sample was taken beside more than %.1f cores of foreign load or steal: run again on a quiet machine before claiming anything", strings.Join(loud, ", "), most)
+	}
 }
 
 // WriteJSON writes the whole report.

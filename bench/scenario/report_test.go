@@ -37,11 +37,13 @@ func TestTable(t *testing.T) {
 	r := Report{Broker: "b", Quick: true, Congestion: map[string]string{"machine": "bbr", "generator": "cubic"}}
 	r.add(comparison{scenario: "S2", what: "produce", unit: "cpu-s/GB", ours: []float64{1, 2, 3}, floor: []float64{1, 1, 1}, beside: "loop", aim: &Aim{Most: 1.5, Ratio: true}})
 	r.note("S4 was skipped: %s", "no time")
+	r.Rows[0].Noise.Foreign = 0.5
+	r.Judge()
 	var b strings.Builder
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"quick run", "machine bbr, generator cubic", "1.00 / 2.00 / 3.00", "loop 1.00 / 1.00 / 1.00", "2.00 (1.00 to 3.00)", "≤ 1.50×", "missed", "note: S4 was skipped: no time"} {
+	for _, want := range []string{"quick run", "machine bbr, generator cubic", "1.00 / 2.00 / 3.00", "loop 1.00 / 1.00 / 1.00", "2.00 (1.00 to 3.00)", "≤ 1.50×", "missed", "note: S4 was skipped: no time", "in S2 at least one sample"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the table does not say %q:\n%s", want, b.String())
 		}
