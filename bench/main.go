@@ -37,7 +37,7 @@ func main() {
 // options is what the command line says.
 type options struct {
 	binary     string
-	run        string
+	scenarios  []string
 	quick      bool
 	pairs      int
 	out        string
@@ -50,7 +50,7 @@ func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&o.binary, "barnabas", filepath.Join("bin", "barnabas"), "the broker's `binary`, or null for the bench's own null broker")
-	f.StringVar(&o.run, "run", "", "the scenarios to run, such as S2,S7 (default all: "+strings.Join(scenario.Names(), ", ")+")")
+	run := f.String("run", "", "the scenarios to run, such as S2,S7 (default all: "+strings.Join(scenario.Names(), ", ")+")")
 	f.BoolVar(&o.quick, "quick", false, "fewer, shorter samples: no claim rests on them")
 	f.IntVar(&o.pairs, "pairs", 0, "samples of broker and floor (default 5, with -quick 2)")
 	f.StringVar(&o.out, "out", filepath.Join("bench", "out"), "the `directory` for results and for the data while it runs; on a disk")
@@ -62,6 +62,12 @@ func parse(args []string) (options, error) {
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	if *run != "" {
+		o.scenarios = strings.Split(*run, ",")
+	}
+	if err := scenario.Known(o.scenarios); err != nil {
+		return o, err
 	}
 	if o.pairs == 0 {
 		o.pairs = 5
@@ -110,11 +116,7 @@ func bench(args []string) error {
 		Binary: o.binary, Dir: o.out, Quick: o.quick, Pairs: o.pairs, Log: os.Stderr, Report: report,
 		Dialer: replay.Dialer{Congestion: o.congestion},
 	}
-	var names []string
-	if o.run != "" {
-		names = strings.Split(o.run, ",")
-	}
-	failed := scenario.Run(ctx, env, names)
+	failed := scenario.Run(ctx, env, o.scenarios)
 	report.Seconds = time.Since(start).Seconds()
 	report.Judge()
 	if err := report.WriteTable(os.Stdout); err != nil {

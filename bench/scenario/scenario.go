@@ -58,13 +58,21 @@ func Names() []string {
 	return names
 }
 
-// Run runs the scenarios named, all if none is. A scenario that fails is noted
-// in the report and the next one runs; ctx's end skips the rest.
-func Run(ctx context.Context, e *Env, names []string) error {
+// Known refuses a name that no scenario has.
+func Known(names []string) error {
 	for _, name := range names {
 		if !slices.Contains(Names(), name) {
 			return fmt.Errorf("no scenario %q: there are %s", name, strings.Join(Names(), ", "))
 		}
+	}
+	return nil
+}
+
+// Run runs the scenarios named, all if none is. A scenario that fails is noted
+// in the report and the next one runs; ctx's end skips the rest.
+func Run(ctx context.Context, e *Env, names []string) error {
+	if err := Known(names); err != nil {
+		return err
 	}
 	var errs []error
 	for _, s := range all() {
