@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -160,33 +161,48 @@ func TestRecordsOutliveARestart(t *testing.T) {
 	}
 }
 
-// A consumer whose reader goes away ends without a word, and one that is
-// interrupted ends well with all that it read.
+// consumer starts a consumer as a process and reads the first bytes it prints.
+func (p *process) consumer(ctx context.Context, topic string, first int) (cmd *exec.Cmd, out io.ReadCloser, read string, errs *bytes.Buffer) {
+	p.t.Helper()
+	cmd = command(ctx, "consume", topic, "--bootstrap", p.bootstrap)
+	errs = &bytes.Buffer{}
+	cmd.Stderr = errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	b := make([]byte, first)
+	if _, err := io.ReadFull(out, b); err != nil {
+		p.t.Fatal(err)
+	}
+	return cmd, out, string(b), errs
+}
+
+// A consumer that is interrupted ends well, with all that it read; one whose
+// reader goes away ends without a word.
 func TestConsumeEnds(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t, t.TempDir())
-	b.ok("one\ntwo\n", "produce", "t", "-p", "0")
-
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	cmd := command(ctx, "consume", "t", "--bootstrap", b.bootstrap)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	read := make([]byte, 8)
-	if _, err := out.Read(read); err != nil {
-		t.Fatal(err)
-	}
+
+	b.ok("one\ntwo\n", "produce", "t", "-p", "0")
+	cmd, _, read, errs := b.consumer(ctx, "t", 8)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || errs.Len() > 0 || string(read) != "one\ntwo\n" {
+	if err := cmd.Wait(); err != nil || errs.Len() > 0 || read != "one\ntwo\n" {
 		t.Errorf("interrupted: %v %q, read %q", err, errs.String(), read)
+	}
+
+	b.ok(strings.Repeat(strings.Repeat("x", 999)+"\n", 2000), "produce", "long", "-p", "0")
+	cmd, out, _, errs := b.consumer(ctx, "long", 8)
+	out.Close()
+	err := cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGPIPE || errs.Len() > 0 {
+		t.Errorf("reader gone: %v %q", err, errs.String())
 	}
 }
