@@ -67,7 +67,7 @@ func (b Broker) Start() (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	observe, err := freeAddress()
+	metrics, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (b Broker) Start() (*Child, error) {
 		"serve", "--log-level", "warn",
 		"--override", "listeners=PLAINTEXT://" + address,
 		"--override", "log.dirs=" + filepath.Join(b.Dir, "data"),
-		"--override", "barnabas.observe.listener=" + observe,
+		"--override", "barnabas.metrics.listener=" + metrics,
 	}
 	for _, o := range b.Overrides {
 		args = append(args, "--override", o)

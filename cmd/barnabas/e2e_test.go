@@ -56,7 +56,7 @@ func startBroker(t *testing.T, dir string) *process {
 	p.cmd = command(context.Background(), "serve",
 		"--override", "listeners=PLAINTEXT://"+address,
 		"--override", "log.dirs="+filepath.Join(dir, "data"),
-		"--override", "barnabas.observe.listener=")
+		"--override", "barnabas.metrics.listener=")
 	p.cmd.Stdout, p.cmd.Stderr = p.logs, p.logs
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
