@@ -61,6 +61,9 @@ type meta struct {
 // skim reads the record at p[i:] without its contents and gives the position behind it. Everything must lie within
 // the record's own length, and fill it.
 func skim(p []byte, i int, m *meta) (next int, err error) {
+	if next := skimShort(p, i, m); next > 0 {
+		return next, nil
+	}
 	length, i := varint32(p, i)
 	if i < 0 {
 		return 0, errRecordCut
@@ -77,6 +80,63 @@ func skim(p []byte, i int, m *meta) (next int, err error) {
 	}
 	return end, nil
 }
+
+// skimShort is skim for the records that nearly all are: sound, no headers, no number above two bytes (or three for
+// the lengths), and not at the very end of p. For any other it gives 0, having written garbage to m.
+func skimShort(p []byte, i int, m *meta) (next int) {
+	if len(p)-i < 16 {
+		return 0
+	}
+	u, i := shortVarint(p, i)
+	if u&1 != 0 || i == 0 || int(u>>1) > len(p)-i || len(p)-i < 12 {
+		return 0
+	}
+	end := i + int(u>>1)
+	m.attributes = int8(p[i])
+	if u, i = shortVarint(p, i+1); i == 0 {
+		return 0
+	}
+	m.timestampDelta = int64(unzigzag(u))
+	if u, i = shortVarint(p, i); i == 0 {
+		return 0
+	}
+	m.offsetDelta = unzigzag(u)
+	if u, i = shortVarint(p, i); i == 0 {
+		return 0
+	}
+	m.keyLength = unzigzag(u)
+	i += int(max(m.keyLength, 0))
+	if i > end-2 || i > len(p)-3 {
+		return 0
+	}
+	if u, i = shortVarint(p, i); i == 0 {
+		return 0
+	}
+	m.valueLength = unzigzag(u)
+	i += int(max(m.valueLength, 0))
+	if i != end-1 || p[i] != 0 {
+		return 0
+	}
+	return end
+}
+
+// shortVarint reads a varint of at most three bytes, before zig-zag; a longer one gives the position 0. Three bytes
+// must be there. It exists to be inlined.
+func shortVarint(p []byte, i int) (u uint32, next int) {
+	u = uint32(p[i])
+	if u < 0x80 {
+		return u, i + 1
+	}
+	if c := uint32(p[i+1]); c < 0x80 {
+		return u&0x7f | c<<7, i + 2
+	}
+	if c := uint32(p[i+2]); c < 0x80 {
+		return u&0x7f | uint32(p[i+1]&0x7f)<<7 | c<<14, i + 3
+	}
+	return 0, 0
+}
+
+func unzigzag(u uint32) int32 { return int32(u>>1) ^ -int32(u&1) }
 
 // skimBody reads the record whose body is p[i:].
 func skimBody(p []byte, i int, m *meta) error {

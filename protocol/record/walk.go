@@ -60,13 +60,16 @@ func (s *summary) walkPlain(b Batch, base, keep int64) error {
 	var m meta
 	var err error
 	for i := range b.RecordCount() {
-		before := at
-		if at, err = skim(p, at, &m); err != nil {
-			if err == errRecordCut && varintTooLong(p, before) {
-				return errRecordLengthBad
+		next := skimShort(p, at, &m)
+		if next == 0 {
+			if next, err = skim(p, at, &m); err != nil {
+				if err == errRecordCut && varintTooLong(p, at) {
+					return errRecordLengthBad
+				}
+				return err
 			}
-			return err
 		}
+		at = next
 		s.record(i, &m, base, keep)
 	}
 	if at != len(p) {
