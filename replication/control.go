@@ -19,13 +19,12 @@ import (
 
 // order is what a LeaderAndIsr request says of one partition.
 type order struct {
-	topic    string
-	id       [16]byte
-	say      *kmsg.LeaderAndISRRequestTopicPartition
-	part     *Partition
-	created  bool // part is new, and in the directory only if the order succeeds
-	code     int16
-	newEpoch bool
+	topic   string
+	id      [16]byte
+	say     *kmsg.LeaderAndISRRequestTopicPartition
+	part    *Partition
+	created bool // part is new, and in the directory only if the order succeeds
+	code    int16
 }
 
 // LeaderAndISR takes the controller's word on who leads which partition (API 4,
@@ -142,7 +141,7 @@ func (m *Manager) apply(o *order) {
 	var k wakes
 	p := o.part
 	p.role.Lock()
-	err := p.applyLocked(o)
+	err := p.applyLocked(o, &k)
 	p.role.Unlock()
 	if err != nil {
 		o.code = controlCode(err)
@@ -155,7 +154,8 @@ func (m *Manager) apply(o *order) {
 		zap.Int32("leaderEpoch", o.say.LeaderEpoch), zap.Int32s("isr", o.say.ISR))
 }
 
-func (p *Partition) applyLocked(o *order) error {
+// applyLocked does it. The caller holds role, and runs k after giving it up.
+func (p *Partition) applyLocked(o *order, k *wakes) error {
 	s := o.say
 	if p.gone == deleted {
 		return kerr.UnknownTopicOrPartition
@@ -176,7 +176,7 @@ func (p *Partition) applyLocked(o *order) error {
 		LEO: p.log.LogEndOffset(), HW: p.log.HighWatermark(), Now: clock.Millis(p.m.clock),
 	}
 	if s.Leader == p.m.brokerID {
-		// Before the first append of the epoch, and it is on disk when it returns.
+		// Before the first append of the epoch.
 		if err := p.log.AssignEpoch(s.LeaderEpoch, u.LEO); err != nil {
 			p.gone, p.log = offline, nil
 			return err
@@ -187,8 +187,10 @@ func (p *Partition) applyLocked(o *order) error {
 	if _, err := p.state.Apply(u); err != nil {
 		return err
 	}
-	p.unread = nil
-	p.log.SetHighWatermark(p.state.HighWatermark())
+	hw := p.state.HighWatermark()
+	p.unread = p.unread[:0]
+	p.log.SetHighWatermark(hw)
+	p.reachedLocked(delayedProduce, hw, k)
 	return nil
 }
 

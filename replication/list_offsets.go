@@ -3,6 +3,7 @@ package replication
 import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"barnabas/internal/clock"
 	"barnabas/replication/partition"
 )
 
@@ -124,4 +125,32 @@ func (p *Partition) EpochEnd(epoch, currentLeaderEpoch int32) (foundEpoch int32,
 	}
 	foundEpoch, end = p.log.EndOffsetForEpoch(epoch)
 	return foundEpoch, end, nil
+}
+
+// ListSegments answers ListOffsets version 0: offsets at which segments begin,
+// and the end, newest first, at most limit of them. By time only a time that is
+// not in the past finds any: when a segment was last written is not kept.
+func (p *Partition) ListSegments(timestamp int64, limit int, q *OffsetQuery) ([]int64, error) {
+	p.role.RLock()
+	defer p.role.RUnlock()
+	if err := p.answersLocked(-1, q.AnyReplica); err != nil {
+		return nil, err
+	}
+	if limit < 0 {
+		return nil, kerr.UnknownServerError // what Kafka makes of it
+	}
+	start, end := p.log.LogStartOffset(), p.endLocked(q.visibility())
+	var offsets []int64
+	switch {
+	case timestamp == Earliest:
+		offsets = []int64{start}
+	case timestamp == Latest || timestamp >= clock.Millis(p.m.clock):
+		offsets = []int64{end}
+		for _, o := range []int64{p.log.ActiveSegmentBase(), start} {
+			if o >= start && o < offsets[len(offsets)-1] {
+				offsets = append(offsets, o)
+			}
+		}
+	}
+	return offsets[:min(limit, len(offsets))], nil
 }

@@ -219,12 +219,20 @@ func (p *Partition) reachedLocked(kind purpose, at int64, k *wakes) {
 	}
 }
 
-// disturb wakes every waiter of the partition: its role changed, or it is gone.
+// disturb wakes the waiters of a partition that got a new state: all of them
+// when this broker does not lead it any more, else the fetches, whose epoch may
+// be over now. A produce waits on under the same leader.
 func (p *Partition) disturb(k *wakes) {
+	p.role.RLock()
+	leads := p.leadsLocked() == nil
+	p.role.RUnlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.waiting {
-		l := &p.waiting[i]
+	for kind := range purposes {
+		if leads && kind != delayedFetch {
+			continue
+		}
+		l := &p.waiting[kind]
 		for e := l.head.next; e != &l.head; e = e.next {
 			k.add(e.w)
 		}

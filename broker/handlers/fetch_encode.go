@@ -70,7 +70,7 @@ func (st *fetchState) run(i int) int {
 	n := 1
 	for i+n < len(st.order) {
 		t := &st.fetch.Targets[st.order[i+n]]
-		if t.TopicID != first.TopicID || t.Topic != first.Topic {
+		if t.TopicID != first.TopicID || st.version < 13 && t.Topic != first.Topic {
 			break
 		}
 		n++

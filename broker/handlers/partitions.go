@@ -52,3 +52,15 @@ func (h *Handlers) partitionCode(err error, doing string) int16 {
 	}
 	return h.errorCode(err, doing)
 }
+
+// leaderHint says who leads a partition now, as far as this broker knows.
+func (h *Handlers) leaderHint(listener, topic string, partition int32) (leaderHint, bool) {
+	t := h.meta.Image().Topic(topic)
+	if t == nil || partition < 0 || int(partition) >= len(t.Partitions) {
+		return leaderHint{}, false
+	}
+	p := &t.Partitions[partition]
+	hint := leaderHint{leader: p.Leader, epoch: p.LeaderEpoch}
+	_ = listener
+	return hint, true
+}
