@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"barnabas/internal/clock"
+	"barnabas/protocol/record"
 	"barnabas/replication/partition"
 	"barnabas/storage"
 )
@@ -202,9 +203,31 @@ func (p *Partition) readLocked(f *FetchPart, o *ReadOptions, limit int, minOne b
 	}
 	if region != nil {
 		f.Region = region
+		if !minOne && f.startsCut(limit) {
+			f.Release()
+			return false, nil
+		}
 	}
 	// More lies in the next segment than one region can give: do not wait here for it.
 	return f.Region != nil && f.Offset < p.log.ActiveSegmentBase(), nil
+}
+
+// startsCut reports whether a region that its limit ended holds not even its
+// first batch. A reader can do nothing with that.
+func (f *FetchPart) startsCut(limit int) bool {
+	n := f.Region.Len()
+	if n < limit {
+		return false
+	}
+	var head [record.LogOverhead]byte
+	if n < len(head) {
+		return true
+	}
+	if _, err := f.Region.ReadAt(head[:], 0); err != nil {
+		return true
+	}
+	size, err := record.HeaderSizeOf(head[:])
+	return err != nil || size > n
 }
 
 // divergesLocked tells whether the reader's log has an epoch that ends later

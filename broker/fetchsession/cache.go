@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"barnabas/internal/clock"
+	"barnabas/internal/metrics"
 )
 
 // Options say how many sessions there may be.
@@ -18,8 +19,10 @@ type Options struct {
 	// EvictAfterMs is how long a session must have lived, or been idle, before
 	// another client may take its slot. Kafka's is 120,000; 0 means that.
 	EvictAfterMs int64
-	// Clock tells the time.
+	// Clock tells the time; nil is the system's.
 	Clock clock.Clock
+	// Metrics takes the figures; nil keeps them to [Cache.Stats].
+	Metrics *metrics.Registry
 }
 
 // Cache holds the sessions of a broker.
@@ -43,7 +46,19 @@ func New(o Options) *Cache {
 	if o.Clock == nil {
 		o.Clock = clock.System()
 	}
-	return &Cache{slots: o.Slots, evictMs: o.EvictAfterMs, clock: o.Clock, sessions: make(map[int32]*session)}
+	c := &Cache{slots: o.Slots, evictMs: o.EvictAfterMs, clock: o.Clock, sessions: make(map[int32]*session)}
+	c.publish(o.Metrics)
+	return c
+}
+
+// publish names the figures as the JMX exporter names Kafka's.
+func (c *Cache) publish(r *metrics.Registry) {
+	gauge := func(name, help string, get func(Stats) float64) {
+		r.GaugeFunc("kafka_server_fetchsessioncache_"+name, help, func() float64 { return get(c.Stats()) })
+	}
+	gauge("numincrementalfetchsessions", "Fetch sessions.", func(s Stats) float64 { return float64(s.Sessions) })
+	gauge("numincrementalfetchpartitionscached", "Partitions in fetch sessions.", func(s Stats) float64 { return float64(s.Partitions) })
+	gauge("incrementalfetchsessionevictions_total", "Sessions that gave their slot to another.", func(s Stats) float64 { return float64(s.Evictions) })
 }
 
 // Stats are the figures of Kafka's FetchSessionCache metrics.

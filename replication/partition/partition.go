@@ -142,6 +142,7 @@ func (p *Partition) lead(u *Update, was Role, counted []int32) {
 		if i := slices.IndexFunc(old, func(o follower) bool { return o.id == id }); was == Leader && i >= 0 {
 			f = old[i]
 		}
+		f.caughtUp = 0
 		if slices.Contains(p.isr, id) {
 			f.caughtUp = u.Now // in sync until it proves otherwise
 			if !slices.Contains(counted, id) {
