@@ -1,0 +1,31 @@
+package config
+
+// remoteSettings are about remote storage (KIP-405), which does not exist here.
+var remoteSettings = []Setting{
+	{"remote.fetch.max.wait.ms", Int, "500", atLeast(1), Medium, ClusterWide, Reported, "How long a fetch may wait for remote storage."},
+	{"remote.log.index.file.cache.total.size.bytes", Long, "1073741824", atLeast(1), Low, ClusterWide, Reported, "Disk space for indexes fetched from remote storage."},
+	{"remote.log.manager.copier.thread.pool.size", Int, "-1", poolSize{}, Medium, ReadOnly, Reported, "Threads that copy segments; -1 follows remote.log.manager.thread.pool.size."},
+	{"remote.log.manager.copy.max.bytes.per.second", Long, "9223372036854775807", atLeast(1), Medium, ClusterWide, Reported, "Most bytes a second copied to remote storage."},
+	{"remote.log.manager.copy.quota.window.num", Int, "11", atLeast(1), Medium, ReadOnly, Reported, "Samples kept for that quota."},
+	{"remote.log.manager.copy.quota.window.size.seconds", Int, "1", atLeast(1), Medium, ReadOnly, Reported, "Length of a sample of that quota."},
+	{"remote.log.manager.expiration.thread.pool.size", Int, "-1", poolSize{}, Medium, ReadOnly, Reported, "Threads that delete remote segments; -1 follows remote.log.manager.thread.pool.size."},
+	{"remote.log.manager.fetch.max.bytes.per.second", Long, "9223372036854775807", atLeast(1), Medium, ClusterWide, Reported, "Most bytes a second fetched from remote storage."},
+	{"remote.log.manager.fetch.quota.window.num", Int, "11", atLeast(1), Medium, ReadOnly, Reported, "Samples kept for that quota."},
+	{"remote.log.manager.fetch.quota.window.size.seconds", Int, "1", atLeast(1), Medium, ReadOnly, Reported, "Length of a sample of that quota."},
+	{"remote.log.manager.task.interval.ms", Long, "30000", atLeast(1), Low, ReadOnly, Reported, "How often segments are looked at for copying."},
+	{"remote.log.manager.task.retry.backoff.max.ms", Long, "30000", atLeast(1), Low, ReadOnly, Reported, "Longest pause after a failed task."},
+	{"remote.log.manager.task.retry.backoff.ms", Long, "500", atLeast(1), Low, ReadOnly, Reported, "First pause after a failed task."},
+	{"remote.log.manager.task.retry.jitter", Double, "0.2", between(0, 0.5), Low, ReadOnly, Reported, "Share of random time added to that pause."},
+	{"remote.log.manager.thread.pool.size", Int, "10", atLeast(1), Medium, ReadOnly, Reported, "Threads of remote storage."},
+	{"remote.log.metadata.custom.metadata.max.bytes", Int, "128", atLeast(0), Low, ReadOnly, Reported, "Largest text a plugin may keep for a segment."},
+	{"remote.log.metadata.manager.class.name", String, "org.apache.kafka.server.log.remote.metadata.storage.TopicBasedRemoteLogMetadataManager", notEmpty{}, Medium, ReadOnly, Reported, "Class that keeps the metadata of remote segments."},
+	{"remote.log.metadata.manager.class.path", String, null, nil, Medium, ReadOnly, Reported, "Class path of that class."},
+	{"remote.log.metadata.manager.impl.prefix", String, "rlmm.config.", notEmpty{}, Medium, ReadOnly, Reported, "Prefix of that class's own settings."},
+	{"remote.log.metadata.manager.listener.name", String, null, notEmpty{}, Medium, ReadOnly, Reported, "Listener that class connects to."},
+	{"remote.log.reader.max.pending.tasks", Int, "100", atLeast(1), Medium, ReadOnly, Reported, "Most reads of remote storage that wait."},
+	{"remote.log.reader.threads", Int, "10", atLeast(1), Medium, ReadOnly, Reported, "Threads that read remote storage."},
+	{"remote.log.storage.manager.class.name", String, null, notEmpty{}, Medium, ReadOnly, Reported, "Class that stores remote segments."},
+	{"remote.log.storage.manager.class.path", String, null, nil, Medium, ReadOnly, Reported, "Class path of that class."},
+	{"remote.log.storage.manager.impl.prefix", String, "rsm.config.", notEmpty{}, Medium, ReadOnly, Reported, "Prefix of that class's own settings."},
+	{"remote.log.storage.system.enable", Boolean, "false", nil, Medium, ReadOnly, Reported, "Whether segments can be moved to remote storage (KIP-405)."},
+}
