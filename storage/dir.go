@@ -1,0 +1,201 @@
+package storage
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"barnabas/storage/vfs"
+)
+
+// logDir is one directory of log.dirs.
+type logDir struct {
+	path string
+	fs   vfs.FS
+	logz *zap.Logger
+	lock io.Closer
+	// failed is the first error of the device: from then on the directory is
+	// offline until the broker starts anew.
+	failed atomic.Pointer[error]
+	// startMoved: a log start offset moved since the checkpoint was written.
+	startMoved atomic.Bool
+
+	mu      sync.Mutex
+	doomed  []doomed // what waits to be deleted
+	written map[string]map[TopicPartition]int64 // the checkpoints as they are on disk
+}
+
+// doomed is a file or directory whose deletion waits.
+type doomed struct {
+	path string
+	due  int64 // ms
+	tree bool
+}
+
+// offline is why the directory is offline, nil while it is not.
+func (d *logDir) offline() error {
+	if e := d.failed.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// fail takes the directory offline and gives err as ErrOffline. Only the first
+// failure is kept and logged.
+func (d *logDir) fail(err error) error {
+	if errors.Is(err, ErrOffline) {
+		return err
+	}
+	if d.failed.CompareAndSwap(nil, &err) {
+		d.logz.Error("log directory is offline until the broker is restarted: check the disk", zap.String("dir", d.path), zap.Error(err))
+	}
+	return errors.Join(ErrOffline, err)
+}
+
+// replaceFile replaces a file by rename, so that a reader sees the old or the
+// new content. With sync the new content is durable on return.
+func (d *logDir) replaceFile(name string, data []byte, sync bool) error {
+	if sync {
+		return vfs.WriteFile(d.fs, name, data, filepath.Dir(name))
+	}
+	f, err := d.fs.Create(name + ".tmp")
+	if err != nil {
+		return err
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = f.WriteAt(data, 0)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return d.fs.Rename(name+".tmp", name)
+}
+
+// removeFile removes a file; a missing one is no error.
+func (d *logDir) removeFile(name string) error {
+	if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// syncFiles makes files durable that were written without sync; missing ones are
+// skipped.
+func (d *logDir) syncFiles(names ...string) error {
+	for _, name := range names {
+		f, err := d.fs.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = f.Sync()
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteLater renames a segment's files now and deletes them after the delay.
+func (d *logDir) deleteLater(s *segment, delayMs int64) error {
+	now := s.cache.now()
+	for _, suffix := range []string{".log", ".index", ".timeindex", ".txnindex"} {
+		name := s.sibling(suffix)
+		err := d.fs.Rename(name, name+".deleted")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		d.doom(doomed{path: name + ".deleted", due: now + delayMs})
+	}
+	return nil
+}
+
+func (d *logDir) doom(x doomed) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.doomed = append(d.doomed, x)
+}
+
+// reap deletes what is due, at most a few things a call, so that it never
+// crowds out the appends.
+func (d *logDir) reap(now int64, most int) error {
+	d.mu.Lock()
+	var due, rest []doomed
+	for _, x := range d.doomed {
+		if x.due <= now && len(due) < most {
+			due = append(due, x)
+		} else {
+			rest = append(rest, x)
+		}
+	}
+	d.doomed = rest
+	d.mu.Unlock()
+	for _, x := range due {
+		var err error
+		if x.tree {
+			err = d.fs.RemoveAll(x.path)
+		} else {
+			err = d.removeFile(x.path)
+		}
+		if err != nil {
+			return d.fail(fmt.Errorf("delete %s: %w", x.path, err))
+		}
+	}
+	return nil
+}
+
+const deleteSuffix = "-delete"
+
+// deletedName is the name under which a partition's directory waits for its
+// deletion, cut so that it fits a file name of 255 bytes.
+func deletedName(tp TopicPartition) string {
+	var id [16]byte
+	for i := range id {
+		id[i] = byte(rand.Uint32())
+	}
+	tail := "." + hex.EncodeToString(id[:]) + deleteSuffix
+	name := tp.String()
+	return name[:min(len(name), 255-len(tail))] + tail
+}
+
+// makeDirs makes a directory and its parents.
+func makeDirs(fsys vfs.FS, path string) error {
+	err := fsys.Mkdir(path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if !errors.Is(err, fs.ErrNotExist) || parent == path {
+		return err
+	}
+	if err := makeDirs(fsys, parent); err != nil {
+		return err
+	}
+	return makeDirs(fsys, path)
+}
+
+// isLeftover tells names that belong to no log: files of work that a crash
+// interrupted.
+func isLeftover(name string) bool {
+	return strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".cleaned")
+}

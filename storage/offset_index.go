@@ -1,0 +1,165 @@
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"sort"
+	"sync"
+
+	"barnabas/storage/vfs"
+)
+
+// The offset index of a segment, as Kafka's .index file: entries of 8 bytes,
+//
+//	relativeOffset int32 | position int32
+//
+// big-endian and ascending. The offset is the last one of the data appended at
+// that position (FORMAT.md). The active segment's entries are in memory; those
+// of a sealed segment are searched in the file.
+type offsetIndex struct {
+	mu      sync.RWMutex
+	entries []indexEntry
+}
+
+type indexEntry struct{ relative, position uint32 }
+
+const offsetEntryBytes = 8
+
+func (x *offsetIndex) add(relative int64, position int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entries = append(x.entries, indexEntry{uint32(relative), uint32(position)})
+}
+
+// floor is the position of the last entry at or below the relative offset, 0 if
+// there is none.
+func (x *offsetIndex) floor(relative int64) int64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	i := sort.Search(len(x.entries), func(i int) bool { return int64(x.entries[i].relative) > relative })
+	if i == 0 {
+		return 0
+	}
+	return int64(x.entries[i-1].position)
+}
+
+func (x *offsetIndex) len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.entries)
+}
+
+// truncate drops the entries at or behind position.
+func (x *offsetIndex) truncate(position int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i := sort.Search(len(x.entries), func(i int) bool { return int64(x.entries[i].position) >= position })
+	x.entries = x.entries[:i:i]
+}
+
+func (x *offsetIndex) drop() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entries = nil
+}
+
+func (x *offsetIndex) encode() []byte {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	b := make([]byte, 0, len(x.entries)*offsetEntryBytes)
+	for _, e := range x.entries {
+		b = binary.BigEndian.AppendUint32(b, e.relative)
+		b = binary.BigEndian.AppendUint32(b, e.position)
+	}
+	return b
+}
+
+// decodeOffsetIndex reads the file of a segment of size bytes. What is not
+// ascending or points beyond the segment is ErrCorrupt: the index is then built
+// anew. A tail of zeros is the rest of a preallocated file.
+func decodeOffsetIndex(b []byte, size int64) ([]indexEntry, error) {
+	if len(b)%offsetEntryBytes != 0 {
+		return nil, ErrCorrupt
+	}
+	entries := make([]indexEntry, 0, len(b)/offsetEntryBytes)
+	for ; len(b) > 0; b = b[offsetEntryBytes:] {
+		e := indexEntry{binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])}
+		if e == (indexEntry{}) && len(entries) > 0 && allZero(b) {
+			break
+		}
+		if n := len(entries); n > 0 && (e.relative <= entries[n-1].relative || e.position <= entries[n-1].position) {
+			return nil, ErrCorrupt
+		}
+		if int64(e.position) >= size || e.relative > 1<<31-1 {
+			if e == (indexEntry{}) && allZero(b) {
+				break
+			}
+			return nil, ErrCorrupt
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// searchOffsetFile finds the floor of a relative offset in a sealed segment's
+// index file by bisection. An entry that cannot be right is ErrCorrupt.
+func searchOffsetFile(f vfs.File, relative, size int64) (int64, error) {
+	n, err := f.Size()
+	if err != nil {
+		return 0, err
+	}
+	if n%offsetEntryBytes != 0 {
+		return 0, ErrCorrupt
+	}
+	lo, hi, found := int64(0), n/offsetEntryBytes, int64(0)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		var e [offsetEntryBytes]byte
+		if _, err := f.ReadAt(e[:], mid*offsetEntryBytes); err != nil {
+			return 0, err
+		}
+		rel, pos := int64(binary.BigEndian.Uint32(e[:])), int64(binary.BigEndian.Uint32(e[4:]))
+		if pos >= size {
+			return 0, ErrCorrupt
+		}
+		if rel > relative || (rel == 0 && pos == 0 && mid > 0) {
+			hi = mid
+		} else {
+			lo, found = mid+1, pos
+		}
+	}
+	return found, nil
+}
+
+// lookup is the position from which a scan for offset starts.
+func (s *segment) lookup(offset int64) (int64, error) {
+	if pos := s.offsets.floor(offset - s.base); pos > 0 || s.offsets.len() > 0 {
+		return pos, nil
+	}
+	f, err := s.cache.fs.Open(s.sibling(".index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // an active segment before its first entry, or one without an index
+	}
+	if err != nil {
+		return 0, err
+	}
+	pos, err := searchOffsetFile(f, offset-s.base, s.size.Load())
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, io.EOF) {
+		return 0, nil // scan from the start: slow and right
+	}
+	return pos, err
+}
