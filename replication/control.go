@@ -51,7 +51,6 @@ func (m *Manager) LeaderAndISR(req *kmsg.LeaderAndISRRequest) *kmsg.LeaderAndISR
 	for i := range orders {
 		m.enlistLocked(&orders[i])
 	}
-	m.countLocked()
 	answer(resp, orders)
 	return resp
 }

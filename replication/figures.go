@@ -2,9 +2,9 @@ package replication
 
 import (
 	"strconv"
-	"sync/atomic"
 
 	"barnabas/internal/metrics"
+	"barnabas/replication/partition"
 )
 
 // figures are the metrics of the replica manager, under the names that the JMX
@@ -13,7 +13,6 @@ type figures struct {
 	registry *metrics.Registry
 	all      *topicFigures
 	expired  [purposes]*metrics.Counter
-	counts   atomic.Pointer[counts]
 }
 
 // counts are how many partitions are in which state.
@@ -52,7 +51,6 @@ var purposeName = [purposes]string{"Produce", "Fetch", "DeleteRecords"}
 
 func newFigures(m *Manager) *figures {
 	f := &figures{registry: m.metrics, all: newTopicFigures(m.metrics)}
-	f.counts.Store(new(counts))
 	for k := range purposes {
 		label := metrics.Label{Name: "delayedOperation", Value: purposeName[k]}
 		waiting := &m.waiting[k]
@@ -62,7 +60,10 @@ func newFigures(m *Manager) *figures {
 		f.expired[k] = m.metrics.Counter("kafka_server_delayedoperationpurgatory_expired_total", "Requests answered because their time was up.", label)
 	}
 	gauge := func(name, help string, get func(*counts) int) {
-		m.metrics.GaugeFunc("kafka_server_replicamanager_"+name, help, func() float64 { return float64(get(f.counts.Load())) })
+		m.metrics.GaugeFunc("kafka_server_replicamanager_"+name, help, func() float64 {
+			c := m.count()
+			return float64(get(&c))
+		})
 	}
 	gauge("partitioncount", "Partitions on this broker.", func(c *counts) int { return c.partitions })
 	gauge("leadercount", "Partitions this broker leads.", func(c *counts) int { return c.leaders })
@@ -73,18 +74,36 @@ func newFigures(m *Manager) *figures {
 	return f
 }
 
-func (f *figures) count(c counts) { f.counts.Store(&c) }
+// count looks at every partition. It is done when metrics are read, which is
+// seldom, and not when roles change, which a start does ten thousand times.
+func (m *Manager) count() (c counts) {
+	for p := range m.Partitions {
+		p.role.RLock()
+		c.partitions++
+		switch {
+		case p.log == nil:
+			c.offline++
+		case p.state.Role() == partition.Leader:
+			c.leaders++
+			isr, replicas := len(p.state.ISR()), len(p.state.Replicas())
+			if isr < replicas {
+				c.underReplicated++
+			}
+			if p.state.UnderMinISR() {
+				c.underMinISR++
+			}
+			if isr == p.state.EffectiveMinISR() {
+				c.atMinISR++
+			}
+		}
+		p.role.RUnlock()
+	}
+	return c
+}
 
 // topic gives the figures of a topic that is new here.
 func (f *figures) topic(name string) *topicFigures {
 	return newTopicFigures(f.registry, metrics.Label{Name: "topic", Value: name})
-}
-
-// forget drops the figures of a topic whose last partition went.
-func (f *figures) forget(t *topic) {
-	if f.registry != nil {
-		f.registry.Forget(metrics.Label{Name: "topic", Value: t.name})
-	}
 }
 
 func partitionLabels(p *Partition) []metrics.Label {
@@ -120,10 +139,19 @@ func (f *figures) added(p *Partition) {
 	})
 }
 
-// removed drops them.
-func (f *figures) removed(p *Partition) {
-	if f.registry != nil {
-		f.registry.Forget(partitionLabels(p)...)
+// removed drops the figures of partitions that were deleted, and of topics
+// whose last partition was.
+func (f *figures) removed(parts []*Partition) {
+	gone := make(map[*topic]bool)
+	for _, p := range parts {
+		switch {
+		case f.registry == nil || gone[p.topic]:
+		case p.topic.count == 0:
+			gone[p.topic] = true
+			f.registry.Forget(metrics.Label{Name: "topic", Value: p.topic.name})
+		default:
+			f.registry.Forget(partitionLabels(p)...)
+		}
 	}
 }
 

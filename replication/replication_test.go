@@ -285,3 +285,152 @@ func TestTooFewInSyncReplicas(t *testing.T) {
 		t.Errorf("after the minimum was lowered: %v", parts[0].Err)
 	}
 }
+
+func TestStateOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := newRig(t, dir)
+	r.lead("t", 1)
+	r.put("t", batch("a", "b"))
+	r.put("t", batch("c"))
+	r.close()
+	r = newRig(t, dir)
+	r.lead("t", 1) // under the same epoch as before: this life knows none
+	parts, _ := r.fetch("t", 0, func(o *replication.ReadOptions) { o.MaxWait = 0 })
+	if got := fmt.Sprint(offsets(t, &parts[0])); got != "[0 2]" || parts[0].HighWatermark != 3 {
+		t.Errorf("read %s up to %d, want [0 2] up to 3", got, parts[0].HighWatermark)
+	}
+	if got := r.put("t", batch("d")); got != 3 {
+		t.Errorf("the next batch is at %d, want 3", got)
+	}
+}
+
+func TestATopicOfManyPartitions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, t.TempDir())
+	const n = 300
+	r.lead("t", n)
+	found := 0
+	for p := range r.m.Partitions {
+		if p.Topic() == "t" && p.Log() != nil {
+			found++
+		}
+	}
+	if found != n {
+		t.Errorf("%d partitions, want %d", found, n)
+	}
+	r.remove("t", n)
+	for p := range r.m.Partitions {
+		t.Fatalf("%s-%d is still there", p.Topic(), p.Number())
+	}
+	r.lead("t", 1) // a new topic of the old name
+	if got := r.put("t", batch("a")); got != 0 {
+		t.Errorf("the first record of a recreated topic is at %d", got)
+	}
+}
+
+func TestOffsetLookups(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, t.TempDir())
+	r.lead("t", 1)
+	ask := func(ts int64) replication.OffsetAnswer {
+		t.Helper()
+		a, err := r.m.Partition("t", 0).ListOffset(&replication.OffsetQuery{Timestamp: ts, CurrentLeaderEpoch: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	none := replication.NoOffset()
+	if got := ask(replication.MaxTimestamp); got != none {
+		t.Errorf("highest timestamp of an empty log: %+v", got)
+	}
+	r.put("t", batch("a", "b")) // at 1600000000000 and ...001
+	r.put("t", batch("c"))
+	const base = int64(1_600_000_000_000)
+	for ts, want := range map[int64]replication.OffsetAnswer{
+		replication.Latest:        {Offset: 3, Timestamp: -1},
+		replication.Earliest:      {Offset: 0, Timestamp: -1},
+		replication.EarliestLocal: {Offset: 0, Timestamp: -1},
+		replication.LatestTiered:  none,
+		replication.MaxTimestamp:  {Offset: 1, Timestamp: base + 1},
+		0:                         {Offset: 0, Timestamp: base},
+		base + 1:                  {Offset: 1, Timestamp: base + 1},
+		base + 2:                  none,
+	} {
+		if got := ask(ts); got != want {
+			t.Errorf("timestamp %d: %+v, want %+v", ts, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		epoch int32
+		err   error
+	}{{0, nil}, {1, kerr.UnknownLeaderEpoch}, {-2, kerr.FencedLeaderEpoch}} {
+		_, err := r.m.Partition("t", 0).ListOffset(&replication.OffsetQuery{Timestamp: replication.Latest, CurrentLeaderEpoch: tt.epoch})
+		if !errors.Is(err, tt.err) {
+			t.Errorf("current leader epoch %d: %v, want %v", tt.epoch, err, tt.err)
+		}
+		if _, _, err := r.m.Partition("t", 0).EpochEnd(0, tt.epoch); !errors.Is(err, tt.err) {
+			t.Errorf("epoch end under current leader epoch %d: %v, want %v", tt.epoch, err, tt.err)
+		}
+	}
+	release := r.m.HoldHighWatermark()
+	defer release()
+	r.produce("t", 1, 0, batch("d", "e"))
+	if got := ask(base); got.Offset != 0 {
+		t.Errorf("a record below the high watermark: %+v", got)
+	}
+	all, err := r.m.Partition("t", 0).ListOffset(&replication.OffsetQuery{Timestamp: replication.Latest, CurrentLeaderEpoch: -1, ToLogEnd: true})
+	if got := ask(replication.Latest); got.Offset != 3 || err != nil || all.Offset != 5 {
+		t.Errorf("latest %d for a consumer, %d for a broker (%v); want 3 and 5", got.Offset, all.Offset, err)
+	}
+}
+
+func TestDeleteRecords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, t.TempDir())
+	r.lead("t", 1)
+	r.put("t", batch("a", "b", "c", "d", "e"))
+	r.put("t", batch("f"))
+	for _, tt := range []struct{ offset, low int64 }{{0, 0}, {4, 4}, {2, 4}, {7, -1}, {-2, -1}, {-1, 6}, {6, 6}} {
+		parts := []replication.DeletePart{{Partition: r.m.Partition("t", 0), Offset: tt.offset}}
+		if r.m.DeleteRecords(parts, 0) != nil {
+			t.Fatal("waits for nobody")
+		}
+		if parts[0].LowWatermark != tt.low || (tt.low < 0) != (parts[0].Err == kerr.OffsetOutOfRange) {
+			t.Errorf("offset %d: low watermark %d and %v, want %d", tt.offset, parts[0].LowWatermark, parts[0].Err, tt.low)
+		}
+	}
+	r.set(func(s *replication.TopicSettings) { s.Delete, s.Compact = false, true })
+	parts := []replication.DeletePart{{Partition: r.m.Partition("t", 0), Offset: 6}}
+	if r.m.DeleteRecords(parts, 0); parts[0].Err != kerr.PolicyViolation {
+		t.Errorf("a topic that is only compacted: %v", parts[0].Err)
+	}
+}
+
+func TestRefusedRecords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, t.TempDir())
+	r.lead("t", 1)
+	r.set(func(s *replication.TopicSettings) { s.MaxMessageBytes = 2000 })
+	r.put("t", batch("a"))
+	for _, tt := range []struct {
+		name  string
+		data  []byte
+		err   *kerr.Error
+		start int64
+	}{
+		{"empty", nil, kerr.InvalidRecord, -1},
+		{"checksum", spoil(batch("a")), kerr.CorruptMessage, -1},
+		{"two batches", append(batch("a"), batch("b")...), kerr.InvalidRecord, -1},
+		{"too large", batch(strings.Repeat("x", 3000)), kerr.MessageTooLarge, -1},
+	} {
+		parts, wait := r.produce("t", -1, 0, tt.data)
+		if p := &parts[0]; wait != nil || p.Err != tt.err || p.BaseOffset != -1 || p.LogAppendTime != -1 || p.LogStart != tt.start {
+			t.Errorf("%s: %+v, want %v", tt.name, parts[0], tt.err)
+		}
+	}
+	if got := r.put("t", batch("b")); got != 1 {
+		t.Errorf("the next batch is at %d, want 1: something refused was appended", got)
+	}
+}

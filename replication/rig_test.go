@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
 
 	"barnabas/internal/clock"
 	"barnabas/protocol/record"
@@ -22,9 +23,10 @@ const broker = int32(1)
 
 // rig is a replica manager over real logs in a temporary directory.
 type rig struct {
-	t    testing.TB
-	m    *replication.Manager
-	logs *storage.Manager
+	t     testing.TB
+	m     *replication.Manager
+	logs  *storage.Manager
+	close func()
 
 	mu       sync.Mutex
 	settings replication.TopicSettings
@@ -44,7 +46,7 @@ func newRig(t testing.TB, dir string) *rig {
 	r := &rig{t: t, settings: defaults(), epoch: -1}
 	ctx, cancel := context.WithCancel(context.Background())
 	logs, err := storage.Open(ctx, storage.Options{
-		Dirs: []string{dir}, BrokerID: broker, ClusterID: "c", Clock: clock.System(),
+		Dirs: []string{dir}, BrokerID: broker, ClusterID: "c", Clock: clock.System(), Logger: zap.NewNop(),
 		LogConfig: func(string) storage.Config { return storage.DefaultConfig() },
 	})
 	if err != nil {
@@ -62,13 +64,14 @@ func newRig(t testing.TB, dir string) *rig {
 	})
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = r.m.Run(ctx) })
-	t.Cleanup(func() {
+	r.close = sync.OnceFunc(func() {
 		cancel()
 		wg.Wait()
 		if err := logs.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
+	t.Cleanup(r.close)
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 
-	"barnabas/replication/partition"
 	"barnabas/storage"
 )
 
@@ -42,16 +41,17 @@ func (m *Manager) StopReplica(req *kmsg.StopReplicaRequest) *kmsg.StopReplicaRes
 		resp.ErrorCode = err.Code
 		return resp
 	}
+	var removed []*Partition
 	for _, o := range stopOrders(req) {
 		p := kmsg.NewStopReplicaResponsePartition()
 		p.Topic, p.Partition = o.topic, o.number
-		if err := m.stopLocked(o); err != nil {
+		if err := m.stopLocked(o, &removed); err != nil {
 			p.ErrorCode = controlCode(err)
 			m.log.Warn("StopReplica refused for a partition", zap.String("topic", o.topic), zap.Int32("partition", o.number), zap.Error(err))
 		}
 		resp.Partitions = append(resp.Partitions, p)
 	}
-	m.countLocked()
+	m.figures.removed(removed)
 	return resp
 }
 
@@ -75,7 +75,7 @@ func stopOrders(req *kmsg.StopReplicaRequest) []stopOrder {
 	return orders
 }
 
-func (m *Manager) stopLocked(o stopOrder) error {
+func (m *Manager) stopLocked(o stopOrder, removed *[]*Partition) error {
 	tp := storage.TopicPartition{Topic: o.topic, Partition: o.number}
 	p := m.Partition(o.topic, o.number)
 	if p == nil {
@@ -103,42 +103,13 @@ func (m *Manager) stopLocked(o stopOrder) error {
 		k.run()
 		return nil
 	}
-	p.topic.drop(p)
-	m.figures.removed(p)
-	if p.topic.count == 0 {
+	*removed = append(*removed, p)
+	if p.topic.drop(p); p.topic.count == 0 {
 		m.topics.remove(p.topic)
-		m.figures.forget(p.topic)
 	}
 	err := m.logs.Delete(tp)
 	p.disturb(&k)
 	k.run()
 	m.log.Debug("partition deleted", zap.String("partition", p.name))
 	return err
-}
-
-// countLocked counts the roles anew for the metrics of the replica manager.
-func (m *Manager) countLocked() {
-	var c counts
-	for p := range m.Partitions {
-		p.role.RLock()
-		c.partitions++
-		switch {
-		case p.log == nil:
-			c.offline++
-		case p.state.Role() == partition.Leader:
-			c.leaders++
-			isr, replicas := len(p.state.ISR()), len(p.state.Replicas())
-			if isr < replicas {
-				c.underReplicated++
-			}
-			if p.state.UnderMinISR() {
-				c.underMinISR++
-			}
-			if isr == p.state.EffectiveMinISR() {
-				c.atMinISR++
-			}
-		}
-		p.role.RUnlock()
-	}
-	m.figures.count(c)
 }
