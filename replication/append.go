@@ -142,6 +142,10 @@ func (p *Partition) refuse(part *ProducePart, err error) {
 	var r *record.Refusal
 	if errors.As(err, &r) {
 		part.Err, part.Message, part.RecordErrors = r.Err, r.Message, r.Records
+		if r.Err == kerr.MessageTooLarge || r.Err == kerr.RecordListTooLarge {
+			p.topic.figures.bytesRejected.Add(int64(len(part.Records)))
+			p.m.figures.all.bytesRejected.Add(int64(len(part.Records)))
+		}
 		if r.BeforeLog {
 			return
 		}

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -169,6 +170,10 @@ func (p *Partition) read(f *FetchPart, o *ReadOptions, limit int, minOne bool) (
 	}
 	f.Release()
 	f.Fail(err)
+	if ke := (*kerr.Error)(nil); !errors.As(err, &ke) && !errors.Is(err, storage.ErrOffsetOutOfRange) {
+		p.topic.figures.failedFetch.Inc()
+		p.m.figures.all.failedFetch.Inc()
+	}
 	return true
 }
 

@@ -77,8 +77,6 @@ func (l *watchList) add(e *watch) {
 	l.head.prev.next, l.head.prev = e, e
 }
 
-func (l *watchList) empty() bool { return l.head.next == &l.head }
-
 func (e *watch) unlink() {
 	if e.next != nil {
 		e.prev.next, e.next.prev = e.next, e.prev
