@@ -18,7 +18,7 @@ type BuilderOptions struct {
 	BaseOffset           int64
 	PartitionLeaderEpoch int32
 	Codec                Codec
-	Level                int           // nil level: see DefaultLevel
+	Level                int           // Kafka's number for the codec
 	DefaultLevel         bool          // compress with the codec's default level instead of Level
 	TimestampType        TimestampType // LogAppendTime stores AppendTimeMs
 	AppendTimeMs         int64

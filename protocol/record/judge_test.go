@@ -51,8 +51,10 @@ func timeCases() []judgeCase {
 		{"append time flag without a time", raw{recs: vals("a"), ts: -1, attrs: appendTimeBit}, nil, flaggedNoTime},
 		{"append time flag on an append time topic", two(func(b *raw) { b.attrs = appendTimeBit }), appendTime, flaggedPlain},
 		{"append time flag on an append time topic, packed", packed(two(func(b *raw) { b.attrs = appendTimeBit })), appendTime, flaggedPacked},
-		{"append time flag on an append time topic, repacked", packed(two(func(b *raw) { b.attrs = appendTimeBit })),
-			func(r *Rules) { appendTime(r); r.Compression = Compression{Codec: Gzip} }, flaggedPlain},
+		{
+			"append time flag on an append time topic, repacked", packed(two(func(b *raw) { b.attrs = appendTimeBit })),
+			func(r *Rules) { appendTime(r); r.Compression = Compression{Codec: Gzip} }, flaggedPlain,
+		},
 		{"max time wrong", two(func(b *raw) { b.patch = func(r []byte) { binary.BigEndian.PutUint64(r[35:], 77) } }), nil, ok()},
 		{"header only believes the header", second, func(r *Rules) { within(wide, 60_000)(r); r.HeaderOnly = true }, late(kerr.InvalidTimestamp).
 			with(bad(1, now+2*hour, now-wide, now+60_000))},
@@ -96,10 +98,16 @@ func codecCases() []judgeCase {
 		{"epoch -1 to be repacked", two(func(b *raw) { b.producer = &Producer{7, -1, 0} }), to(Gzip), unknown},
 		{"producer id -2 to be repacked", two(func(b *raw) { b.producer = &Producer{-2, -1, -1} }), to(Gzip), unknown},
 		{"deltas swapped to be repacked", two(func(b *raw) { b.deltas = []int32{1, 0} }), to(Gzip), ok()},
-		{"too large once repacked", raw{recs: vals(repeat(5000, "x")), codec: Gzip},
-			func(r *Rules) { to(None)(r); r.MaxMessageBytes = 2000 }, early(kerr.MessageTooLarge)},
-		{"too large for a segment once repacked", raw{recs: vals(repeat(5000, "x")), codec: Gzip},
-			func(r *Rules) { to(None)(r); r.SegmentBytes = 2000 }, early(kerr.RecordListTooLarge)},
+		{
+			"too large once repacked",
+			raw{recs: vals(repeat(5000, "x")), codec: Gzip},
+			func(r *Rules) { to(None)(r); r.MaxMessageBytes = 2000 }, early(kerr.MessageTooLarge),
+		},
+		{
+			"too large for a segment once repacked",
+			raw{recs: vals(repeat(5000, "x")), codec: Gzip},
+			func(r *Rules) { to(None)(r); r.SegmentBytes = 2000 }, early(kerr.RecordListTooLarge),
+		},
 	}
 	for c := Gzip; c <= Zstd; c++ {
 		all = append(all,

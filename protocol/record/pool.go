@@ -15,6 +15,7 @@ type buffer struct {
 const (
 	smallestBuffer = 16 // log2
 	bufferClasses  = 5
+	largestBuffer  = 1 << (smallestBuffer + 2*(bufferClasses-1))
 )
 
 var buffers [bufferClasses]sync.Pool
@@ -31,9 +32,9 @@ func getBuffer(n int) *buffer {
 	return &buffer{b: make([]byte, 0, 1<<(smallestBuffer+2*class)), size: class}
 }
 
-// put gives the buffer back. Nobody may hold its bytes.
+// put gives the buffer back, unless it has grown out of all classes. Nobody may hold its bytes.
 func (b *buffer) put() {
-	if b.size >= 0 {
+	if b.size >= 0 && cap(b.b) <= largestBuffer {
 		b.b = b.b[:0]
 		buffers[b.size].Put(b)
 	}

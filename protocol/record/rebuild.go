@@ -21,9 +21,12 @@ func rebuild(b Batch, r *Rules, target Codec, s *summary) (Batch, *Refusal) {
 	}
 	var out Batch
 	if s.canonical {
-		out = repack(b, payload, &opts, s.max)
+		out, err = repack(b, payload, &opts, s.max)
 	} else {
-		out = reencode(b, payload, &opts)
+		out, err = reencode(b, payload, &opts)
+	}
+	if err != nil { // impossible: the walk has found the records sound, and a topic's codec is known
+		return nil, refuse(kerr.UnknownServerError, "%v in topic partition %s", err, r.TopicPartition)
 	}
 	if len(out) > int(r.MaxMessageBytes) {
 		return nil, refuse(kerr.MessageTooLarge, "Message batch size is %d bytes in append to partition %s which exceeds the maximum configured size of %d.",
@@ -48,7 +51,7 @@ func rebuildable(b Batch, r *Rules, s *summary) *Refusal {
 }
 
 // repack compresses the records as they are.
-func repack(b Batch, payload []byte, opts *BuilderOptions, maxTimestamp int64) Batch {
+func repack(b Batch, payload []byte, opts *BuilderOptions, maxTimestamp int64) (Batch, error) {
 	room := len(payload)
 	if opts.Codec != None {
 		room /= 2
@@ -56,23 +59,26 @@ func repack(b Batch, payload []byte, opts *BuilderOptions, maxTimestamp int64) B
 	out := make([]byte, HeaderSize, HeaderSize+room)
 	out, err := Compress(out, opts.Codec, opts.Level, payload)
 	if err != nil {
-		panic("record: " + err.Error()) // the codec is one of the topic's, which are known
+		return nil, err
 	}
 	h := header{opts: *opts, lastDelta: b.RecordCount() - 1, count: b.RecordCount(), baseTimestamp: b.BaseTimestamp(), maxTimestamp: maxTimestamp}
 	if opts.TimestampType == LogAppendTime {
 		h.maxTimestamp = opts.AppendTimeMs
 	}
-	return h.write(out)
+	return h.write(out), nil
 }
 
-// reencode writes each record anew. The walk has found them sound.
-func reencode(b Batch, payload []byte, opts *BuilderOptions) Batch {
+// reencode writes each record anew.
+func reencode(b Batch, payload []byte, opts *BuilderOptions) (Batch, error) {
+	if !opts.Codec.Known() {
+		return nil, ErrCodec
+	}
 	build := NewBuilder(*opts)
 	var m meta
 	for at := 0; at < len(payload); {
 		next, err := skim(payload, at, &m)
 		if err != nil {
-			panic("record: " + err.Error())
+			return nil, err
 		}
 		ts := b.BaseTimestamp() + m.timestampDelta
 		if b.TimestampType() == LogAppendTime {
@@ -81,7 +87,7 @@ func reencode(b Batch, payload []byte, opts *BuilderOptions) Batch {
 		build.appendTail(ts, payload[afterDeltas(payload, at):next])
 		at = next
 	}
-	return build.Build()
+	return build.Build(), nil
 }
 
 // afterDeltas gives the position of the key's length in the record at p[at:].

@@ -56,7 +56,7 @@ func (b Batch) plainPayload(limit int) (payload []byte, release func(), err erro
 	if b.Codec() == None {
 		return b.Payload(), func() {}, nil
 	}
-	buf := getBuffer(4 * len(b))
+	buf := getBuffer(min(4*len(b), largestBuffer))
 	buf.b, err = Decompress(buf.b, b.Codec(), b.Payload(), limit)
 	if err != nil {
 		buf.put()

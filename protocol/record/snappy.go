@@ -41,8 +41,7 @@ func (d *decoder) nextSnappy() ([]byte, error) {
 		if len(d.src) < 4 { // Java takes a cut length for the end
 			return nil, io.EOF
 		}
-		n := int32(binary.BigEndian.Uint32(d.src))
-		if n == int32(-0x7dacb1bf) { // the magic's first half: framed data was joined
+		if bytes.HasPrefix(d.src, xerialMagic[:4]) { // framed data was joined
 			if len(d.src) < xerialHeaderSize {
 				return nil, d.corrupt("cut header of a further stream")
 			}
@@ -54,6 +53,7 @@ func (d *decoder) nextSnappy() ([]byte, error) {
 			}
 			continue
 		}
+		n := int32(binary.BigEndian.Uint32(d.src))
 		d.src = d.src[4:]
 		if n < 0 || int(n) > len(d.src) {
 			return nil, d.corrupt(fmt.Sprintf("chunk of %d bytes where %d are left", n, len(d.src)))

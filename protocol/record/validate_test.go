@@ -154,13 +154,22 @@ func formCases() []judgeCase {
 		{"version 2", raw{recs: vals("a")}, func(r *Rules) { r.Version = 2 }, early(kerr.UnsupportedVersion)},
 		{"too large", raw{recs: vals(repeat(3000, "x"))}, func(r *Rules) { r.MaxMessageBytes = 2000 }, early(kerr.MessageTooLarge)},
 		{"too large and bad CRC", raw{recs: vals(repeat(3000, "x")), spoil: flip(17)}, func(r *Rules) { r.MaxMessageBytes = 2000 }, early(kerr.MessageTooLarge)},
-		{"too large together", raw{recs: vals(repeat(900, "x"), repeat(900, "x"), repeat(900, "x"))},
-			func(r *Rules) { r.MaxMessageBytes = 2000 }, early(kerr.MessageTooLarge)},
+		{
+			"too large together",
+			raw{recs: vals(repeat(900, "x"), repeat(900, "x"), repeat(900, "x"))},
+			func(r *Rules) { r.MaxMessageBytes = 2000 }, early(kerr.MessageTooLarge),
+		},
 		{"small when packed", raw{recs: vals(repeat(5000, "x")), codec: Gzip}, func(r *Rules) { r.MaxMessageBytes = 2000 }, ok()},
-		{"larger than a segment", raw{recs: vals(repeat(1<<20+100, "x"))},
-			func(r *Rules) { r.SegmentBytes, r.MaxMessageBytes = 1<<20, 2_000_000 }, early(kerr.RecordListTooLarge)},
-		{"larger than a segment, to be patched", raw{recs: vals(repeat(1<<20+100, "x"))},
-			func(r *Rules) { r.SegmentBytes, r.MaxMessageBytes, r.TimestampType = 1<<20, 2_000_000, LogAppendTime }, early(kerr.RecordListTooLarge)},
+		{
+			"larger than a segment",
+			raw{recs: vals(repeat(1<<20+100, "x"))},
+			func(r *Rules) { r.SegmentBytes, r.MaxMessageBytes = 1<<20, 2_000_000 }, early(kerr.RecordListTooLarge),
+		},
+		{
+			"larger than a segment, to be patched",
+			raw{recs: vals(repeat(1<<20+100, "x"))},
+			func(r *Rules) { r.SegmentBytes, r.MaxMessageBytes, r.TimestampType = 1<<20, 2_000_000, LogAppendTime }, early(kerr.RecordListTooLarge),
+		},
 	}
 }
 
