@@ -229,6 +229,8 @@ func recordCases() []judgeCase {
 		{"record length negative", change(func(p []byte) { p[0] = 1 }), nil, invalid},
 		{"record length endless", endless, nil, late(kerr.UnknownServerError)},
 		{"packed record length endless", packed(endless), nil, invalid},
+		{"packed record length too long", packed(change(func(p []byte) { p[0] += 2 })), nil, invalid},  // Kafka stores this one
+		{"packed record length too short", packed(change(func(p []byte) { p[0] -= 2 })), nil, invalid}, // and this one
 		{"record attributes", change(func(p []byte) { p[1] = 7 }), nil, ok()},
 		{"key length too long", change(func(p []byte) { p[4] = 60 }), nil, invalid},
 		{"key length -3 is null", change(func(p []byte) { p[4] = 5 }), nil, ok()},
