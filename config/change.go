@@ -271,11 +271,11 @@ func sortedKeys(m map[string]string) []string {
 func AppendTo(list, parts string) string {
 	var out []string
 	if list != "" {
-		out = strings.Split(list, ",")
+		out = javaSplit(list)
 	}
-	have := slices.Clone(out)
-	for _, p := range strings.Split(parts, ",") {
-		if !slices.Contains(have, p) {
+	have := len(out)
+	for _, p := range javaSplit(parts) {
+		if !slices.Contains(out[:have], p) {
 			out = append(out, p)
 		}
 	}
@@ -285,11 +285,24 @@ func AppendTo(list, parts string) string {
 // SubtractFrom takes the parts of a list from another, each as often as it is
 // named.
 func SubtractFrom(list, parts string) string {
-	out := strings.Split(list, ",")
-	for _, p := range strings.Split(parts, ",") {
+	out := javaSplit(list)
+	for _, p := range javaSplit(parts) {
 		if i := slices.Index(out, p); i >= 0 {
 			out = slices.Delete(out, i, i+1)
 		}
 	}
 	return strings.Join(out, ",")
+}
+
+// javaSplit splits at commas as Java's String.split does: empty parts at the
+// end are dropped, but the empty text has one part.
+func javaSplit(s string) []string {
+	parts := strings.Split(s, ",")
+	if s == "" {
+		return parts
+	}
+	for len(parts) > 0 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
+	}
+	return parts
 }
