@@ -108,14 +108,6 @@ func (st *fetchState) Encode(o *server.Out) {
 	st.release()
 }
 
-// Discard gives back what a response that is never sent holds.
-func (st *fetchState) Discard() {
-	for i := range st.parts {
-		st.parts[i].Release()
-	}
-	st.release()
-}
-
 func (st *fetchState) release() {
 	giant := cap(st.parts) > 4096
 	st.fetch.Reset()
