@@ -178,6 +178,9 @@ func deletedName(tp TopicPartition) string {
 	return name[:min(len(name), 255-len(tail))] + tail
 }
 
+// MakeDirs makes a directory of the operating system and its parents.
+func MakeDirs(path string) error { return makeDirs(vfs.OS(), path) }
+
 // makeDirs makes a directory and its parents.
 func makeDirs(fsys vfs.FS, path string) error {
 	err := fsys.Mkdir(path)
