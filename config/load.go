@@ -147,7 +147,7 @@ func (l *loading) checkKeys() {
 			if refusals[key].reason == "" {
 				l.warn("%s: unknown setting %s is ignored", g.origin, key)
 			}
-		case s.Type == Class && trim(g.text) == "":
+		case trim(g.text) == "" && s.unsetByEmpty():
 			delete(l.given, key)
 		default:
 			if _, _, problem := s.read(g.text); problem != "" {

@@ -64,21 +64,24 @@ func parseProperties(path, text string) ([]assignment, error) {
 }
 
 // cutLogicalLine takes the first logical line off text: a natural line and
-// those it is continued on by a backslash at its end. Comments and blank lines
-// come out empty; they are never continued.
+// those it is continued on by a backslash at its end, joined as Java joins
+// them. Comments and blank lines come out empty; they are never continued.
 func cutLogicalLine(text string) (logical, rest string) {
+	const blank = " \t\f"
 	end := naturalLine(text)
-	first := strings.TrimLeft(text[:end], " \t\f")
+	line, rest := text[:end], skipNewline(text[end:])
+	first := strings.TrimLeft(line, blank)
 	if first == "" || first[0] == '#' || first[0] == '!' {
-		return "", skipNewline(text[end:])
+		return "", rest
 	}
-	for {
-		line, after := text[:end], skipNewline(text[end:])
-		if !oddBackslashes(line) || after == "" {
-			return text[:end], after
-		}
-		end = len(text) - len(after) + naturalLine(after)
+	var b strings.Builder
+	for oddBackslashes(line) && rest != "" {
+		b.WriteString(line[:len(line)-1])
+		end = naturalLine(rest)
+		line, rest = strings.TrimLeft(rest[:end], blank), skipNewline(rest[end:])
 	}
+	b.WriteString(line)
+	return b.String(), rest
 }
 
 // naturalLine is the length of the first line, without its end.

@@ -106,6 +106,19 @@ type Setting struct {
 // HasDefault tells whether the setting has a value when nothing sets it.
 func (s *Setting) HasDefault() bool { return s.Default != null }
 
+// unsetByEmpty tells whether the empty text, which is no value of the type,
+// stands for none. It lets a flag take back what a file says.
+func (s *Setting) unsetByEmpty() bool {
+	switch s.Type {
+	case Int, Short, Long, Double:
+		return !s.HasDefault()
+	case Class:
+		return true
+	default:
+		return false
+	}
+}
+
 // Sensitive tells whether the value is a secret.
 func (s *Setting) Sensitive() bool { return s.Type == Password }
 

@@ -64,7 +64,7 @@ func (v view) get(name string) value {
 	if s == nil {
 		panic("config: no broker setting " + name)
 	}
-	if t, ok := v.text(name); ok && !(s.Type == Class && trim(t) == "") {
+	if t, ok := v.text(name); ok {
 		if val, _, problem := s.read(t); problem == "" {
 			return val
 		}
