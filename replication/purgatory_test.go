@@ -2,6 +2,7 @@ package replication_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"barnabas/internal/clock"
 	"barnabas/replication"
 )
 
@@ -287,5 +289,47 @@ func (r *rig) consume(n int) {
 				seen++
 			}
 		}
+	}
+}
+
+// countingClock counts the timers that are started.
+type countingClock struct {
+	clock.Clock
+	timers atomic.Int32
+}
+
+func (c *countingClock) NewTimer(d time.Duration) *time.Timer {
+	c.timers.Add(1)
+	return c.Clock.NewTimer(d)
+}
+
+func (c *countingClock) AfterFunc(d time.Duration, f func()) *time.Timer {
+	c.timers.Add(1)
+	return c.Clock.AfterFunc(d, f)
+}
+
+func TestIdleConsumersShareOneTimer(t *testing.T) {
+	t.Parallel()
+	c := &countingClock{Clock: clock.System()}
+	r := newRig(t, t.TempDir(), func(o *replication.Options) { o.Clock = c })
+	r.lead("t", 1)
+	before := runtime.NumGoroutine()
+	for range 5 {
+		var done []<-chan struct{}
+		var waits []*replication.DelayedFetch
+		for range 200 {
+			_, w := r.fetch("t", 0, func(o *replication.ReadOptions) { o.MaxWait = 30 * time.Millisecond })
+			waits, done = append(waits, w), append(done, waiting(w.Start))
+		}
+		for i, d := range done {
+			woken(t, d)
+			waits[i].Finish()
+		}
+	}
+	if n := c.timers.Load(); n > 1 {
+		t.Errorf("1000 long polls started %d timers, want one for all", n)
+	}
+	if n := runtime.NumGoroutine(); n > before+50 { // other tests run beside this one
+		t.Errorf("%d goroutines, %d before: a wait has one of its own", n, before)
 	}
 }

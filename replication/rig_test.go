@@ -41,7 +41,7 @@ func defaults() replication.TopicSettings {
 }
 
 // newRig opens logs in dir and starts the manager.
-func newRig(t testing.TB, dir string) *rig {
+func newRig(t testing.TB, dir string, change ...func(*replication.Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, settings: defaults(), epoch: -1}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func newRig(t testing.TB, dir string) *rig {
 		t.Fatal(err)
 	}
 	r.logs = logs
-	r.m = replication.New(replication.Options{
+	opts := replication.Options{
 		Logs: logs, BrokerID: broker,
 		LogConfig: func(string) storage.Config { return storage.DefaultConfig() },
 		Topic: func(string) replication.TopicSettings {
@@ -61,7 +61,11 @@ func newRig(t testing.TB, dir string) *rig {
 			defer r.mu.Unlock()
 			return r.settings
 		},
-	})
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	r.m = replication.New(opts)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = r.m.Run(ctx) })
 	r.close = sync.OnceFunc(func() {

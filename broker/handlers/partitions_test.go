@@ -26,7 +26,7 @@ import (
 // dataRig is a broker with the partition APIs only: real logs, a real server,
 // topics made by control requests.
 type dataRig struct {
-	t        *testing.T
+	t        testing.TB
 	h        *Handlers
 	addr     string
 	mu       sync.Mutex
@@ -34,7 +34,7 @@ type dataRig struct {
 	epoch    int32
 }
 
-func newDataRig(t *testing.T) *dataRig {
+func newDataRig(t testing.TB) *dataRig {
 	t.Helper()
 	r := &dataRig{t: t, settings: map[string]replication.TopicSettings{}, epoch: -1}
 	logConfig := func(string) storage.Config { return storage.DefaultConfig() }
@@ -131,9 +131,10 @@ func (r *dataRig) lead(name string, n int32, isr, replicas []int32) {
 
 // client is a connection that sends requests and reads answers in order.
 type client struct {
-	t    *testing.T
+	t    testing.TB
 	nc   net.Conn
 	corr int32
+	buf  []byte
 }
 
 func (r *dataRig) client() *client {
@@ -176,6 +177,21 @@ func (c *client) receive(req kmsg.Request) (kmsg.Response, bool) {
 		c.t.Fatalf("answer of %T version %d: %v", req, req.GetVersion(), err)
 	}
 	return resp, true
+}
+
+// exchange sends a frame and reads the frame that answers it.
+func (c *client) exchange(frame []byte) {
+	if _, err := c.nc.Write(frame); err != nil {
+		c.t.Fatal(err)
+	}
+	c.buf = slices.Grow(c.buf[:0], 64<<10)[:4]
+	if _, err := io.ReadFull(c.nc, c.buf); err != nil {
+		c.t.Fatal(err)
+	}
+	c.buf = c.buf[:binary.BigEndian.Uint32(c.buf)]
+	if _, err := io.ReadFull(c.nc, c.buf); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // ask sends a request and reads its answer.
