@@ -112,8 +112,7 @@ func (m *Manager) prepareLocked(orders []order) {
 
 func (m *Manager) newTopic(name string, id [16]byte) *topic {
 	t := &topic{name: name, id: id, figures: m.figures.topic(name)}
-	s := m.settings(name)
-	t.settings.Store(&s)
+	m.configure(t)
 	t.parts.Store(new([]atomic.Pointer[Partition]))
 	return t
 }
@@ -163,7 +162,7 @@ func (p *Partition) applyLocked(o *order, k *wakes) error {
 		return partition.ErrStaleEpoch // before a log is created for nothing
 	}
 	if p.log == nil {
-		log, err := p.m.logs.Create(storage.TopicPartition{Topic: p.topic.name, Partition: p.number}, o.id, p.m.logConfig(p.topic.name))
+		log, err := p.m.logs.Create(storage.TopicPartition{Topic: p.topic.name, Partition: p.number}, o.id, *p.topic.config.Load())
 		if err != nil {
 			p.gone = offline
 			return err

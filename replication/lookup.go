@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"maps"
 	"sync/atomic"
+
+	"barnabas/storage"
 )
 
 // directory finds topics by name and by id without a lock. It is split into
@@ -81,6 +83,7 @@ type topic struct {
 	name     string
 	id       [16]byte // written before the topic is in the directory
 	settings atomic.Pointer[TopicSettings]
+	config   atomic.Pointer[storage.Config]
 	parts    atomic.Pointer[[]atomic.Pointer[Partition]] // by partition number
 	count    int                                         // of partitions held; under Manager.control
 	figures  *topicFigures

@@ -134,10 +134,17 @@ func (m *Manager) ConfigChanged(topic string) {
 	}
 }
 
-func (m *Manager) configChanged(t *topic) {
-	s := m.settings(t.name)
+// configure asks for a topic's settings.
+func (m *Manager) configure(t *topic) {
+	s, c := m.settings(t.name), m.logConfig(t.name)
 	t.settings.Store(&s)
-	m.logs.SetConfig(t.name, m.logConfig(t.name))
+	t.config.Store(&c)
+}
+
+func (m *Manager) configChanged(t *topic) {
+	m.configure(t)
+	m.logs.SetConfig(t.name, *t.config.Load())
+	s := t.settings.Load()
 	parts := *t.parts.Load()
 	for i := range parts {
 		if p := parts[i].Load(); p != nil {
