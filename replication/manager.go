@@ -113,7 +113,8 @@ func New(o Options) *Manager {
 	return m
 }
 
-// Run serves deadlines until ctx ends.
+// Run serves deadlines until ctx ends. Shrinking the ISR on time is not its
+// work yet: nothing proposes ISR changes while a cluster has one broker.
 func (m *Manager) Run(ctx context.Context) error { return m.wheel.Run(ctx) }
 
 // SetBrokerEpoch tells under which epoch this broker is registered (the czxid
@@ -183,8 +184,8 @@ func (p *Partition) catchUp() {
 	p.role.RLock()
 	if p.leadsLocked() == nil {
 		p.mu.Lock()
-		moved, _ := p.state.Appended(p.log.LogEndOffset(), clock.Millis(p.m.clock))
-		p.movedLocked(moved, 0, 0, &k)
+		_, _ = p.state.Appended(p.log.LogEndOffset(), clock.Millis(p.m.clock)) // it leads: no error
+		p.movedLocked(p.state.HighWatermark() > p.log.HighWatermark(), 0, 0, &k)
 		p.mu.Unlock()
 	}
 	p.role.RUnlock()

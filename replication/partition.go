@@ -142,7 +142,7 @@ func (p *Partition) appendedLocked(end int64, size int, k *wakes) {
 		moved, _ = p.state.Appended(end, clock.Millis(p.m.clock))
 	}
 	readable := size
-	if !moved || len(p.unread) > 0 || p.state.HighWatermark() < end {
+	if p.state.HighWatermark() < end {
 		p.addUnread(end, size)
 		readable = 0
 	}
@@ -153,10 +153,10 @@ func (p *Partition) appendedLocked(end int64, size int, k *wakes) {
 // the log's end. written and readable are the bytes that became readable for
 // followers and for consumers. The caller holds role and mu.
 func (p *Partition) movedLocked(moved bool, written, readable int, k *wakes) {
+	hw := p.state.HighWatermark()
+	readable += p.takeUnread(hw)
 	if moved {
-		hw := p.state.HighWatermark()
 		p.log.SetHighWatermark(hw)
-		readable += p.takeUnread(hw)
 		p.reachedLocked(delayedProduce, hw, k)
 	}
 	l := &p.waiting[delayedFetch]
