@@ -130,14 +130,7 @@ func (s *Static) ValidateBrokerChange(c BrokerChange) error {
 			return &Invalid{Key: r.key, Message: "requirement failed: " + problem, Standalone: true}
 		}
 	}
-	if err := checkThreads(before, now); err != nil {
-		return err
-	}
-	if n := now.long("producer.id.expiration.ms"); n < 0 {
-		return reconfigurationError("producer.id.expiration.ms", "producer.id.expiration.ms cannot be less than 0, current value is "+
-			before.string("producer.id.expiration.ms")+", and new value is "+strconv.FormatInt(n, 10))
-	}
-	return nil
+	return checkThreads(before, now)
 }
 
 // checkPlace looks at every key: whether it may change at run time and there,

@@ -82,7 +82,7 @@ func refuse(key, raw string) (reason, remedy string) {
 		return "", ""
 	}
 	if s := brokerByName[base]; s != nil && s.HasDefault() {
-		if v, problem := parse(s.Type, raw); problem == "" && v.text == s.must(s.Default).text {
+		if v, problem := parse(s.Type, raw); problem == "" && v.text == s.defaultValue().text {
 			return "", ""
 		}
 		if !special {

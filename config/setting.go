@@ -165,11 +165,13 @@ func (s *Setting) Listed() bool { return !hidden[s.Name] && !strings.HasPrefix(s
 var (
 	brokerTable = slices.Concat(ownSettings, generalSettings, networkSettings, logSettings, replicationSettings, groupSettings,
 		transactionSettings, quotaSettings, securitySettings, saslSettings, sslSettings, remoteSettings, metadataSettings)
-	brokerByName = byName(brokerTable)
-	brokerNames  = sortedNames(brokerTable)
+	brokerByName   = byName(brokerTable)
+	brokerNames    = sortedNames(brokerTable)
+	brokerDefaults = parsedDefaults(brokerTable)
 
-	topicByName = byName(topicSettings)
-	topicNames  = sortedNames(topicSettings)
+	topicByName   = byName(topicSettings)
+	topicNames    = sortedNames(topicSettings)
+	topicDefaults = parsedDefaults(topicSettings)
 
 	// dynamicOnly exist only among what the metadata holds (/config/brokers).
 	dynamicOnlyByName = byName(dynamicOnlySettings)

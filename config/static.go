@@ -52,6 +52,13 @@ func usable(m map[string]string, perBroker bool) map[string]string {
 	return out
 }
 
+// Given tells whether a broker setting was set at the start, by flag,
+// environment or file.
+func (s *Static) Given(name string) bool {
+	_, ok := s.given[name]
+	return ok
+}
+
 // Int gives a broker setting of type INT, SHORT or LONG as it was started
 // with. The name must be declared.
 func (s *Static) Int(name string) int64 { return s.view(Dynamic{}).long(name) }

@@ -2,7 +2,7 @@ package config
 
 // generalSettings are about what a broker is and does in general.
 var generalSettings = []Setting{
-	{"auto.create.topics.enable", Boolean, "true", nil, High, ReadOnly, Acts, "Whether asking for the metadata of an unknown topic, or producing to one, creates it."},
+	{"auto.create.topics.enable", Boolean, "true", nil, High, ReadOnly, Acts, "Whether asking for the metadata of an unknown topic creates it."},
 	{"auto.include.jmx.reporter", Boolean, "true", nil, Low, ReadOnly, Reported, "A setting of the JVM's metrics; there is no JMX here."},
 	{"auto.leader.rebalance.enable", Boolean, "true", nil, High, ReadOnly, Later, "Whether leadership is moved back to the preferred replicas now and then."},
 	{"background.threads", Int, "10", atLeast(1), High, ClusterWide, Reported, "Size of Kafka's pool for background work. Goroutines need none; the value is only reported."},
@@ -18,7 +18,7 @@ var generalSettings = []Setting{
 	{"controlled.shutdown.retry.backoff.ms", Long, "5000", nil, Medium, ReadOnly, Later, "Pause before handing over leaderships is tried again."},
 	{"controller.socket.timeout.ms", Int, "30000", nil, Medium, ReadOnly, Later, "How long the controller waits for a broker's answer."},
 	{"default.replication.factor", Int, "1", nil, Medium, ReadOnly, Acts, "Replicas of a topic that is created without a number of its own."},
-	{"delete.records.purgatory.purge.interval.requests", Int, "1", nil, Medium, ReadOnly, Acts, "How many finished entries may pile up in the purgatory of DeleteRecords before Kafka sweeps it. Ours needs no sweep."},
+	{"delete.records.purgatory.purge.interval.requests", Int, "1", nil, Medium, ReadOnly, Reported, "How many finished entries may pile up in the purgatory of DeleteRecords before Kafka sweeps it. Ours needs no sweep."},
 	{"delete.topic.enable", Boolean, "true", nil, High, ReadOnly, Acts, "Whether topics can be deleted. If not, DeleteTopics is refused."},
 	{"fetch.max.bytes", Int, "57671680", atLeast(1024), Medium, ReadOnly, Acts, "Most bytes of records in one Fetch answer, whatever the client asks for. The first batch is always whole."},
 	{"fetch.purgatory.purge.interval.requests", Int, "1000", nil, Medium, ReadOnly, Reported, "How many finished entries may pile up in the purgatory of Fetch before Kafka sweeps it. Ours needs no sweep."},

@@ -41,6 +41,6 @@ var groupSettings = []Setting{
 	{"offsets.retention.minutes", Int, "10080", atLeast(1), High, ReadOnly, Later, "How long the offsets of a group without members are kept."},
 	{"offsets.topic.compression.codec", Int, "0", nil, High, ReadOnly, Later, "Codec of the offsets topic: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."},
 	{"offsets.topic.num.partitions", Int, "50", atLeast(1), High, ReadOnly, Later, "Partitions of the offsets topic. Not to be changed later."},
-	{"offsets.topic.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Acts, "Replicas of the offsets topic. One with embedded metadata."},
+	{"offsets.topic.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Later, "Replicas of the offsets topic. One with embedded metadata."},
 	{"offsets.topic.segment.bytes", Int, "104857600", atLeast(1), High, ReadOnly, Later, "Segment size of the offsets topic."},
 }

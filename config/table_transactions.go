@@ -9,9 +9,9 @@ var transactionSettings = []Setting{
 	{"transaction.partition.verification.enable", Boolean, "true", nil, Low, ClusterWide, Later, "Whether a transactional append is checked against the coordinator first."},
 	{"transaction.remove.expired.transaction.cleanup.interval.ms", Int, "3600000", atLeast(1), Low, ReadOnly, Later, "How often expired transactional ids are looked for."},
 	{"transaction.state.log.load.buffer.size", Int, "5242880", atLeast(1), High, ReadOnly, Later, "Bytes read at a time when a transaction coordinator loads its partition."},
-	{"transaction.state.log.min.isr", Int, "2", atLeast(1), High, ReadOnly, Acts, "min.insync.replicas of the transaction topic. One with embedded metadata."},
+	{"transaction.state.log.min.isr", Int, "2", atLeast(1), High, ReadOnly, Later, "min.insync.replicas of the transaction topic. One with embedded metadata."},
 	{"transaction.state.log.num.partitions", Int, "50", atLeast(1), High, ReadOnly, Later, "Partitions of the transaction topic. Not to be changed later."},
-	{"transaction.state.log.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Acts, "Replicas of the transaction topic. One with embedded metadata."},
+	{"transaction.state.log.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Later, "Replicas of the transaction topic. One with embedded metadata."},
 	{"transaction.state.log.segment.bytes", Int, "104857600", atLeast(1), High, ReadOnly, Later, "Segment size of the transaction topic."},
 	{"transactional.id.expiration.ms", Int, "604800000", atLeast(1), High, ReadOnly, Later, "Time without news after which a transactional id is forgotten."},
 }

@@ -117,12 +117,12 @@ func (v topicView) inherited(name string, s *Setting) value {
 	case "message.timestamp.before.max.ms", "message.timestamp.after.max.ms":
 		return number(v.broker.timestampBound(topicSynonym[name]))
 	case "message.format.version": // ignored by Kafka since 3.0
-		return s.must(s.Default)
+		return topicDefaults[name]
 	}
 	if b, ok := topicSynonym[name]; ok {
 		return v.broker.get(b)
 	}
-	return s.must(s.Default)
+	return topicDefaults[name]
 }
 
 func (v topicView) long(name string) int64   { return v.get(name).num }

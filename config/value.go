@@ -34,8 +34,7 @@ func parse(t Type, raw string) (v value, problem string) {
 		}
 		v.text = strconv.FormatBool(v.flag)
 	case Int, Short, Long:
-		bits := map[Type]int{Short: 16, Int: 32, Long: 64}[t]
-		n, err := strconv.ParseInt(s, 10, bits)
+		n, err := strconv.ParseInt(s, 10, t.bits())
 		if err != nil {
 			return v, "Not a number of type " + t.String()
 		}
@@ -56,6 +55,18 @@ func parse(t Type, raw string) (v value, problem string) {
 	case Unknown, String, Password:
 	}
 	return v, ""
+}
+
+// bits is the size of an integral type.
+func (t Type) bits() int {
+	switch t {
+	case Short:
+		return 16
+	case Int:
+		return 32
+	default:
+		return 64
+	}
 }
 
 // parseDouble reads what Java's Double.parseDouble does, but for NaN and
@@ -124,13 +135,22 @@ func (s *Setting) read(raw string) (v value, shown, problem string) {
 	return v, shown, problem
 }
 
-// must parses a default, which a test has proved valid.
-func (s *Setting) must(raw string) value {
-	if raw == null {
+// defaultValue parses the default, which a test has proved valid.
+func (s *Setting) defaultValue() value {
+	if !s.HasDefault() {
 		return value{}
 	}
-	v, _ := parse(s.Type, raw)
+	v, _ := parse(s.Type, s.Default)
 	return v
+}
+
+// parsedDefaults are the values of all settings that nothing sets.
+func parsedDefaults(table []Setting) map[string]value {
+	m := make(map[string]value, len(table))
+	for i := range table {
+		m[table[i].Name] = table[i].defaultValue()
+	}
+	return m
 }
 
 // number is a value of an integral type.

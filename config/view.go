@@ -69,7 +69,7 @@ func (v view) get(name string) value {
 			return val
 		}
 	}
-	return s.must(s.Default)
+	return brokerDefaults[name]
 }
 
 func (v view) long(name string) int64       { return v.get(name).num }
