@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"path/filepath"
 	"time"
 )
@@ -119,7 +120,7 @@ func brokerOf(v view, listeners []Listener, interBroker string) Broker {
 			AutoCreateTopics:         v.boolean("auto.create.topics.enable"),
 			DeleteTopics:             v.boolean("delete.topic.enable"),
 			NumPartitions:            v.int("num.partitions"),
-			DefaultReplicationFactor: int16(v.long("default.replication.factor")), //nolint:gosec // a factor that large is refused by its use
+			DefaultReplicationFactor: int16(min(v.long("default.replication.factor"), math.MaxInt16)),
 			FetchMaxBytes:            v.int("fetch.max.bytes"),
 			FetchSessions:            int(v.long("max.incremental.fetch.session.cache.slots")),
 			DescribePartitions:       v.int("max.request.partition.size.limit"),

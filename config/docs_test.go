@@ -21,7 +21,7 @@ func TestGeneratedDocuments(t *testing.T) {
 			if err := os.MkdirAll("../docs", 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // documents are for everybody
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue

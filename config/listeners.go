@@ -46,11 +46,11 @@ func parseProtocolMap(text string) (map[string]string, error) {
 		}
 		i := strings.LastIndexByte(pair, ':')
 		if i < 0 {
-			return nil, fmt.Errorf("Error parsing configuration property '%s': %s is not of the form name:protocol", key, pair) //nolint:staticcheck // Kafka's words
+			return nil, wordsf("Error parsing configuration property '%s': %s is not of the form name:protocol", key, pair)
 		}
 		name, protocol := strings.ToUpper(trim(pair[:i])), trim(pair[i+1:])
 		if !slices.Contains(securityProtocols, strings.ToUpper(protocol)) {
-			return nil, fmt.Errorf("Invalid security protocol `%s` defined in %s", protocol, key) //nolint:staticcheck // Kafka's words
+			return nil, wordsf("Invalid security protocol `%s` defined in %s", protocol, key)
 		}
 		m[name] = strings.ToUpper(protocol)
 	}
@@ -67,10 +67,10 @@ func parseEndpoints(text string, protocols map[string]string, distinctPorts bool
 		}
 		e, err := parseEndpoint(part, protocols)
 		if err != nil {
-			return nil, fmt.Errorf("Error creating broker listeners from '%s': %w", text, err) //nolint:staticcheck // Kafka's words
+			return nil, wordsf("Error creating broker listeners from '%s': %v", text, err)
 		}
 		if slices.ContainsFunc(out, func(o endpoint) bool { return o.name == e.name }) {
-			return nil, fmt.Errorf("Each listener must have a different name, listeners: %s", text) //nolint:staticcheck // Kafka's words
+			return nil, wordsf("Each listener must have a different name, listeners: %s", text)
 		}
 		out = append(out, e)
 	}
@@ -81,7 +81,7 @@ func parseEndpoints(text string, protocols map[string]string, distinctPorts bool
 }
 
 func parseEndpoint(part string, protocols map[string]string) (endpoint, error) {
-	unreadable := fmt.Errorf("Unable to parse %s to a broker endpoint", part) //nolint:staticcheck // Kafka's words
+	unreadable := wordsf("Unable to parse %s to a broker endpoint", part)
 	cut := strings.LastIndex(part, "://")
 	if cut < 0 {
 		return endpoint{}, unreadable
@@ -98,11 +98,11 @@ func parseEndpoint(part string, protocols map[string]string) (endpoint, error) {
 	}
 	port, err := strconv.ParseInt(portText, 10, 32)
 	if err != nil || port < 0 || port > 65535 {
-		return endpoint{}, fmt.Errorf("the port of %s must be from 0 to 65535", part)
+		return endpoint{}, wordsf("the port of %s must be from 0 to 65535", part)
 	}
 	protocol, ok := protocols[name]
 	if !ok {
-		return endpoint{}, fmt.Errorf("No security protocol defined for listener %s", name) //nolint:staticcheck // Kafka's words
+		return endpoint{}, fmt.Errorf("No security protocol defined for listener %s", name)
 	}
 	return endpoint{name, protocol, host, int32(port)}, nil
 }
@@ -133,9 +133,9 @@ func checkPorts(all []endpoint, text string) error {
 			continue
 		}
 		if len(same) == 2 && families(same[0].host) > 0 && families(same[1].host) > 0 {
-			return fmt.Errorf("If you have two listeners on the same port then one needs to be IPv4 and the other IPv6, listeners: %s, port: %d", text, first.port) //nolint:staticcheck // Kafka's words
+			return wordsf("If you have two listeners on the same port then one needs to be IPv4 and the other IPv6, listeners: %s, port: %d", text, first.port)
 		}
-		return fmt.Errorf("Each listener must have a different port, listeners: %s", text) //nolint:staticcheck // Kafka's words
+		return wordsf("Each listener must have a different port, listeners: %s", text)
 	}
 	return nil
 }
@@ -158,6 +158,13 @@ func families(host string) int {
 		return ipv6
 	}
 }
+
+// words are an error told in Kafka's words, which are sentences.
+type words string
+
+func (w words) Error() string { return string(w) }
+
+func wordsf(format string, args ...any) error { return words(fmt.Sprintf(format, args...)) }
 
 // listenerError is a problem with one of the keys about listeners.
 type listenerError struct {
@@ -184,7 +191,7 @@ func listenersOf(v view, hostname string) ([]Listener, *listenerError) {
 	}
 	bound = slices.DeleteFunc(bound, isController)
 	if len(bound) == 0 {
-		return fail("listeners", fmt.Errorf("there must be a listener for clients"))
+		return fail("listeners", wordsf("there must be a listener for clients"))
 	}
 	advertised := bound
 	if t := v.get("advertised.listeners"); t.set {
@@ -213,15 +220,15 @@ func listenersOf(v view, hostname string) ([]Listener, *listenerError) {
 
 func checkAdvertised(advertised, bound []endpoint) error {
 	if len(advertised) == 0 {
-		return fmt.Errorf("There must be at least one broker advertised listener.") //nolint:staticcheck,revive // Kafka's words
+		return wordsf("There must be at least one broker advertised listener.")
 	}
 	for _, a := range advertised {
 		if !slices.ContainsFunc(bound, func(b endpoint) bool { return a.name == b.name }) {
-			return fmt.Errorf("advertised.listeners listener names must be equal to or a subset of the ones defined in listeners. "+
+			return wordsf("advertised.listeners listener names must be equal to or a subset of the ones defined in listeners. "+
 				"Found %s. The valid options based on the current configuration are %s", endpointNames(advertised), endpointNames(bound))
 		}
 		if a.host == "0.0.0.0" {
-			return fmt.Errorf("advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.") //nolint:staticcheck,revive // Kafka's words
+			return wordsf("advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.")
 		}
 	}
 	return nil
@@ -240,7 +247,7 @@ func endpointNames(all []endpoint) string {
 func interBrokerListener(v view, listeners []Listener) (string, *listenerError) {
 	const key, protocolKey = "inter.broker.listener.name", "security.inter.broker.protocol"
 	fail := func(key, format string, args ...any) (string, *listenerError) {
-		return "", &listenerError{key, fmt.Errorf(format, args...)}
+		return "", &listenerError{key, wordsf(format, args...)}
 	}
 	name := strings.ToUpper(v.string(key))
 	if name == "" {

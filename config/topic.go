@@ -126,7 +126,7 @@ func (v topicView) inherited(name string, s *Setting) value {
 }
 
 func (v topicView) long(name string) int64   { return v.get(name).num }
-func (v topicView) int(name string) int32    { return int32(v.get(name).num) } //nolint:gosec // the type's bounds were checked
+func (v topicView) int(name string) int32    { return int32(v.get(name).num) }
 func (v topicView) boolean(name string) bool { return v.get(name).flag }
 
 // Topic gives the settings in force of a topic whose own settings are own. It

@@ -73,8 +73,8 @@ func (v view) get(name string) value {
 }
 
 func (v view) long(name string) int64       { return v.get(name).num }
-func (v view) int(name string) int32        { return int32(v.get(name).num) } //nolint:gosec // the type's bounds were checked
-func (v view) short(name string) int16      { return int16(v.get(name).num) } //nolint:gosec // the type's bounds were checked
+func (v view) int(name string) int32        { return int32(v.get(name).num) }
+func (v view) short(name string) int16      { return int16(v.get(name).num) }
 func (v view) boolean(name string) bool     { return v.get(name).flag }
 func (v view) double(name string) float64   { return v.get(name).real }
 func (v view) string(name string) string    { return v.get(name).text }

@@ -34,7 +34,7 @@ func (c *configResources) alter(ctx context.Context, req *kmsg.AlterConfigsReque
 		r := &req.Resources[i]
 		all[i] = alteration{r.ResourceType, strings.Clone(r.ResourceName), req.ValidateOnly}
 	}
-	twice := repeated(all)
+	twice := repeatedResources(all)
 	for i, a := range all {
 		out := &resp.Resources[i]
 		*out = kmsg.NewAlterConfigsResponseResource()

@@ -83,8 +83,8 @@ type alteration struct {
 	validateOnly bool
 }
 
-// repeated tells which of the resources stand in a request more than once.
-func repeated(all []alteration) map[alteration]bool {
+// repeatedResources tells which of the resources stand in a request more than once.
+func repeatedResources(all []alteration) map[alteration]bool {
 	seen := make(map[alteration]bool, len(all))
 	for _, a := range all {
 		_, again := seen[a]

@@ -65,8 +65,8 @@ const (
 	aLogger = kmsg.ConfigResourceTypeBrokerLogger
 )
 
-// described asks for some settings and writes what comes back in one line each.
-func described(c *configResources, kind kmsg.ConfigResourceType, name string, configs ...string) string {
+// describedConfigs asks for some settings and writes what comes back in one line each.
+func describedConfigs(c *configResources, kind kmsg.ConfigResourceType, name string, configs ...string) string {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.Version, req.IncludeSynonyms = 4, true
 	r := kmsg.NewDescribeConfigsRequestResource()
@@ -75,47 +75,47 @@ func described(c *configResources, kind kmsg.ConfigResourceType, name string, co
 	out := c.describe(req).Resources[0]
 	lines := []string{fmt.Sprintf("%d %q", out.ErrorCode, *out.ErrorMessage)}
 	for _, e := range out.Configs {
-		lines = append(lines, fmt.Sprintf("%s=%s source %d, %d synonyms", e.Name, text(e.Value), e.Source, len(e.ConfigSynonyms)))
+		lines = append(lines, fmt.Sprintf("%s=%s source %d, %d synonyms", e.Name, configText(e.Value), e.Source, len(e.ConfigSynonyms)))
 	}
 	return strings.Join(lines, "; ")
 }
 
-func text(s *string) string {
+func configText(s *string) string {
 	if s == nil {
 		return "<null>"
 	}
 	return *s
 }
 
-func outcomeText(code int16, message *string) string {
+func configOutcome(code int16, message *string) string {
 	if message == nil {
 		return fmt.Sprint(code)
 	}
 	return fmt.Sprintf("%d %s", code, *message)
 }
 
-// altered sends AlterConfigs with pairs like key=value; a pair without = has no
+// alteredConfigs sends AlterConfigs with pairs like key=value; a pair without = has no
 // value.
-func altered(c *configResources, kind kmsg.ConfigResourceType, name string, pairs ...string) string {
-	resp := c.alter(context.Background(), alterRequest(false, kind, name, pairs...))
-	return outcomeText(resp.Resources[0].ErrorCode, resp.Resources[0].ErrorMessage)
+func alteredConfigs(c *configResources, kind kmsg.ConfigResourceType, name string, pairs ...string) string {
+	resp := c.alter(context.Background(), alterConfigsRequest(false, kind, name, pairs...))
+	return configOutcome(resp.Resources[0].ErrorCode, resp.Resources[0].ErrorMessage)
 }
 
-func alterRequest(validateOnly bool, kind kmsg.ConfigResourceType, name string, pairs ...string) *kmsg.AlterConfigsRequest {
+func alterConfigsRequest(validateOnly bool, kind kmsg.ConfigResourceType, name string, pairs ...string) *kmsg.AlterConfigsRequest {
 	req := kmsg.NewPtrAlterConfigsRequest()
 	req.Version, req.ValidateOnly = 2, validateOnly
 	r := kmsg.NewAlterConfigsRequestResource()
 	r.ResourceType, r.ResourceName = kind, name
 	for _, p := range pairs {
 		pair := kmsg.NewAlterConfigsRequestResourceConfig()
-		pair.Name, pair.Value = cutPair(p)
+		pair.Name, pair.Value = cutConfigPair(p)
 		r.Configs = append(r.Configs, pair)
 	}
 	req.Resources = append(req.Resources, r)
 	return req
 }
 
-func cutPair(p string) (string, *string) {
+func cutConfigPair(p string) (string, *string) {
 	name, v, ok := strings.Cut(p, "=")
 	if !ok {
 		return name, nil
@@ -123,22 +123,22 @@ func cutPair(p string) (string, *string) {
 	return name, &v
 }
 
-// changed sends IncrementalAlterConfigs with steps like =key=value (set), -key
+// changedConfigs sends IncrementalAlterConfigs with steps like =key=value (set), -key
 // (delete), +key=value (append), ~key=value (subtract), ?key=value (an
 // operation that nobody knows).
-func changed(c *configResources, kind kmsg.ConfigResourceType, name string, steps ...string) string {
-	resp := c.change(context.Background(), changeRequest(kind, name, steps...))
-	return outcomeText(resp.Resources[0].ErrorCode, resp.Resources[0].ErrorMessage)
+func changedConfigs(c *configResources, kind kmsg.ConfigResourceType, name string, steps ...string) string {
+	resp := c.change(context.Background(), changeConfigsRequest(kind, name, steps...))
+	return configOutcome(resp.Resources[0].ErrorCode, resp.Resources[0].ErrorMessage)
 }
 
-func changeRequest(kind kmsg.ConfigResourceType, name string, steps ...string) *kmsg.IncrementalAlterConfigsRequest {
+func changeConfigsRequest(kind kmsg.ConfigResourceType, name string, steps ...string) *kmsg.IncrementalAlterConfigsRequest {
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	req.Version = 1
 	r := kmsg.NewIncrementalAlterConfigsRequestResource()
 	r.ResourceType, r.ResourceName = kind, name
 	for _, s := range steps {
 		ch := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
-		ch.Name, ch.Value = cutPair(s[1:])
+		ch.Name, ch.Value = cutConfigPair(s[1:])
 		if ch.Op = kmsg.IncrementalAlterConfigOp(strings.IndexByte("=-+~", s[0])); ch.Op < 0 {
 			ch.Op = 9
 		}
@@ -188,10 +188,10 @@ func TestConfigRefusals(t *testing.T) {
 		{aBroker, "1", "ssl.keystore.type=PEM", "42 These security configs can be dynamically updated only per-listener using the listener prefix: HashSet(ssl.keystore.type)"},
 	} {
 		c := newConfigWorld().resources()
-		if got := altered(c, tc.kind, tc.name, tc.pair); got != tc.want {
+		if got := alteredConfigs(c, tc.kind, tc.name, tc.pair); got != tc.want {
 			t.Errorf("AlterConfigs %d %q %s:\n got %s\nwant %s", tc.kind, tc.name, tc.pair, got, tc.want)
 		}
-		if got := changed(c, tc.kind, tc.name, "="+tc.pair); got != tc.want {
+		if got := changedConfigs(c, tc.kind, tc.name, "="+tc.pair); got != tc.want {
 			t.Errorf("IncrementalAlterConfigs %d %q %s:\n got %s\nwant %s", tc.kind, tc.name, tc.pair, got, tc.want)
 		}
 	}
@@ -209,14 +209,14 @@ func TestAlterConfigsReplacesAll(t *testing.T) {
 		{[]string{"cleanup.policy=compact, delete"}, "cleanup.policy=compact,delete source 1, 2 synonyms; retention.ms=604800000 source 5, 0 synonyms; segment.ms=604800000 source 5, 0 synonyms"},
 		{nil, "cleanup.policy=delete source 5, 1 synonyms; retention.ms=604800000 source 5, 0 synonyms; segment.ms=604800000 source 5, 0 synonyms"},
 	} {
-		if got := altered(c, aTopic, "t", step.pairs...); got != "0" {
+		if got := alteredConfigs(c, aTopic, "t", step.pairs...); got != "0" {
 			t.Fatalf("altering to %v: %s", step.pairs, got)
 		}
-		if diff := cmp.Diff(`0 ""; `+step.want, described(c, aTopic, "t", "cleanup.policy", "retention.ms", "segment.ms")); diff != "" {
+		if diff := cmp.Diff(`0 ""; `+step.want, describedConfigs(c, aTopic, "t", "cleanup.policy", "retention.ms", "segment.ms")); diff != "" {
 			t.Errorf("after %v (-want +got):\n%s", step.pairs, diff)
 		}
 	}
-	if r := c.alter(context.Background(), alterRequest(true, aTopic, "t", "retention.ms=9")).Resources[0]; r.ErrorCode != 0 || w.topics["t"]["retention.ms"] != "" {
+	if r := c.alter(context.Background(), alterConfigsRequest(true, aTopic, "t", "retention.ms=9")).Resources[0]; r.ErrorCode != 0 || w.topics["t"]["retention.ms"] != "" {
 		t.Error("a validation changed the topic")
 	}
 }
@@ -224,12 +224,12 @@ func TestAlterConfigsReplacesAll(t *testing.T) {
 func TestAlterConfigsRepeated(t *testing.T) {
 	t.Parallel()
 	c := newConfigWorld().resources()
-	if got, want := altered(c, aTopic, "t", "retention.ms=5", "retention.ms=6"), "42 Error due to duplicate config keys"; got != want {
+	if got, want := alteredConfigs(c, aTopic, "t", "retention.ms=5", "retention.ms=6"), "42 Error due to duplicate config keys"; got != want {
 		t.Errorf("one key twice: %s, want %s", got, want)
 	}
-	req := alterRequest(false, aTopic, "t", "retention.ms=7")
-	req.Resources = append(req.Resources, alterRequest(false, aTopic, "t", "retention.ms=8").Resources...)
-	req.Resources = append(req.Resources, alterRequest(false, aBroker, "", "log.retention.ms=8").Resources...)
+	req := alterConfigsRequest(false, aTopic, "t", "retention.ms=7")
+	req.Resources = append(req.Resources, alterConfigsRequest(false, aTopic, "t", "retention.ms=8").Resources...)
+	req.Resources = append(req.Resources, alterConfigsRequest(false, aBroker, "", "log.retention.ms=8").Resources...)
 	var got []int16
 	for _, r := range c.alter(context.Background(), req).Resources {
 		got = append(got, r.ErrorCode)
@@ -243,8 +243,8 @@ func TestAlterConfigsOfSeveralIsPerResource(t *testing.T) {
 	t.Parallel()
 	w := newConfigWorld()
 	c := w.resources()
-	req := alterRequest(false, aTopic, "t", "retention.ms=7")
-	req.Resources = append(req.Resources, alterRequest(false, aTopic, "none", "retention.ms=8").Resources...)
+	req := alterConfigsRequest(false, aTopic, "t", "retention.ms=7")
+	req.Resources = append(req.Resources, alterConfigsRequest(false, aTopic, "none", "retention.ms=8").Resources...)
 	resp := c.alter(context.Background(), req)
 	if resp.Resources[0].ErrorCode != 0 || resp.Resources[1].ErrorCode != 3 || w.topics["t"]["retention.ms"] != "7" {
 		t.Errorf("got %d and %d, topic %v", resp.Resources[0].ErrorCode, resp.Resources[1].ErrorCode, w.topics["t"])
@@ -278,7 +278,7 @@ func TestIncrementalAlterConfigs(t *testing.T) {
 	} {
 		w := newConfigWorld()
 		before := maps.Clone(w.topics["t"])
-		if got := changed(w.resources(), aTopic, "t", tc.steps...); got != tc.want {
+		if got := changedConfigs(w.resources(), aTopic, "t", tc.steps...); got != tc.want {
 			t.Errorf("%v: %s, want %s", tc.steps, got, tc.want)
 		}
 		if tc.after == nil {
@@ -297,20 +297,20 @@ func TestBrokerConfigsAtRunTime(t *testing.T) {
 	c := w.resources()
 	const key = "log.retention.ms"
 	steps := []struct{ do, want string }{
-		{changed(c, aBroker, "", "="+key+"=7000"), "0"},
-		{described(c, aBroker, "", key), `0 ""; log.retention.ms=7000 source 3, 1 synonyms`},
-		{described(c, aBroker, "1", key), `0 ""; log.retention.ms=7000 source 3, 2 synonyms`},
-		{described(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=7000 source 3, 2 synonyms`},
-		{changed(c, aBroker, "1", "="+key+"=8000"), "0"},
-		{described(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=8000 source 2, 3 synonyms`},
-		{altered(c, aBroker, "1"), "0"},
-		{changed(c, aBroker, "", "-"+key), "0"},
-		{described(c, aBroker, "", key), `0 ""`},
-		{described(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=604800000 source 5, 0 synonyms`},
-		{changed(c, aBroker, "1", "=no.such=1"), "0"}, // Kafka stores what it does not know
-		{changed(c, aBroker, "1", "=listeners=PLAINTEXT://:9999"), "42 Barnabas cannot change listeners at run time: listeners change only at a restart"},
-		{changed(c, aBroker, "1", "+no.such=1"), "-1"},
-		{changed(c, aBroker, "1", "?log.retention.ms=1"), "42 Unknown operations type 9"},
+		{changedConfigs(c, aBroker, "", "="+key+"=7000"), "0"},
+		{describedConfigs(c, aBroker, "", key), `0 ""; log.retention.ms=7000 source 3, 1 synonyms`},
+		{describedConfigs(c, aBroker, "1", key), `0 ""; log.retention.ms=7000 source 3, 2 synonyms`},
+		{describedConfigs(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=7000 source 3, 2 synonyms`},
+		{changedConfigs(c, aBroker, "1", "="+key+"=8000"), "0"},
+		{describedConfigs(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=8000 source 2, 3 synonyms`},
+		{alteredConfigs(c, aBroker, "1"), "0"},
+		{changedConfigs(c, aBroker, "", "-"+key), "0"},
+		{describedConfigs(c, aBroker, "", key), `0 ""`},
+		{describedConfigs(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=604800000 source 5, 0 synonyms`},
+		{changedConfigs(c, aBroker, "1", "=no.such=1"), "0"}, // Kafka stores what it does not know
+		{changedConfigs(c, aBroker, "1", "=listeners=PLAINTEXT://:9999"), "42 Barnabas cannot change listeners at run time: listeners change only at a restart"},
+		{changedConfigs(c, aBroker, "1", "+no.such=1"), "-1"},
+		{changedConfigs(c, aBroker, "1", "?log.retention.ms=1"), "42 Unknown operations type 9"},
 	}
 	for i, s := range steps {
 		if s.do != s.want {
@@ -341,12 +341,12 @@ func TestDescribeConfigsRefusals(t *testing.T) {
 		{0, "x", `42 "` + unknownKindMessage + `"`},
 		{32, "", `42 "` + unknownKindMessage + `"`},
 	} {
-		if got := described(c, tc.kind, tc.name, "retention.ms"); got != tc.want {
+		if got := describedConfigs(c, tc.kind, tc.name, "retention.ms"); got != tc.want {
 			t.Errorf("%d %q: %s, want %s", tc.kind, tc.name, got, tc.want)
 		}
 	}
 	long := strings.Repeat("x", 250)
-	if got := described(c, aTopic, long); !strings.Contains(got, "longer than the max allowed length 249") {
+	if got := describedConfigs(c, aTopic, long); !strings.Contains(got, "longer than the max allowed length 249") {
 		t.Errorf("a long name: %s", got)
 	}
 }
@@ -358,11 +358,11 @@ func TestDescribeConfigsNames(t *testing.T) {
 		names []string
 		n     int
 	}{{nil, 36}, {[]string{}, 36}, {[]string{"retention.ms", "retention.ms"}, 1}, {[]string{"retention.ms", "no.such"}, 1}, {[]string{""}, 0}, {[]string{"log.retention.ms"}, 0}} {
-		if got := strings.Count(described(c, aTopic, "t", tc.names...), "; "); got != tc.n {
+		if got := strings.Count(describedConfigs(c, aTopic, "t", tc.names...), "; "); got != tc.n {
 			t.Errorf("%q: %d settings, want %d", tc.names, got, tc.n)
 		}
 	}
-	if got := strings.Count(described(c, aBroker, "1"), " source "); got != 314 {
+	if got := strings.Count(describedConfigs(c, aBroker, "1"), " source "); got != 314 {
 		t.Errorf("%d settings of the broker, want 314", got)
 	}
 }
@@ -372,20 +372,20 @@ func TestLoggers(t *testing.T) {
 	c := newConfigWorld().resources()
 	const api = "kafka.server.KafkaApis"
 	steps := []struct{ do, want string }{
-		{described(c, aLogger, "1", api, "no.such"), `0 ""; kafka.server.KafkaApis=INFO source 6, 0 synonyms`},
-		{changed(c, aLogger, "1", "=no.such=INFO"), "40 Logger no.such does not exist!"},
-		{changed(c, aLogger, "1", "="+api+"=LOUD"), "40 Cannot set the log level of kafka.server.KafkaApis to LOUD as it is not a supported log level. " +
+		{describedConfigs(c, aLogger, "1", api, "no.such"), `0 ""; kafka.server.KafkaApis=INFO source 6, 0 synonyms`},
+		{changedConfigs(c, aLogger, "1", "=no.such=INFO"), "40 Logger no.such does not exist!"},
+		{changedConfigs(c, aLogger, "1", "="+api+"=LOUD"), "40 Cannot set the log level of kafka.server.KafkaApis to LOUD as it is not a supported log level. " +
 			"Valid log levels are DEBUG, ERROR, FATAL, INFO, TRACE, WARN"},
-		{changed(c, aLogger, "1", "+"+api+"=INFO"), "42 APPEND operation is not allowed for the BROKER_LOGGER resource"},
-		{changed(c, aLogger, "1", "?"+api+"=INFO"), "42 Unknown operation type 9 is not allowed for the BROKER_LOGGER resource"},
-		{changed(c, aLogger, "1", "-root"), "42 Removing the log level of the root logger is not allowed"},
-		{changed(c, aLogger, "1", "-"+api), "0"},
-		{changed(c, aLogger, "77", "="+api+"=INFO"), "42 Unexpected node id. Expected 1, but received 1"},
-		{changed(c, aLogger, "", "="+api+"=INFO"), "42 Node id must be an integer, but it is: "},
-		{changed(c, aLogger, "1", "="+api), "42 Null value not supported for : " + api},
-		{altered(c, aLogger, "1", api+"=INFO"), "42 Unknown resource type 8"},
-		{changed(c, aLogger, "1", "="+api+"=WARN", "=root=TRACE"), "0"},
-		{described(c, aLogger, "1", "root"), `0 ""; root=DEBUG source 6, 0 synonyms`},
+		{changedConfigs(c, aLogger, "1", "+"+api+"=INFO"), "42 APPEND operation is not allowed for the BROKER_LOGGER resource"},
+		{changedConfigs(c, aLogger, "1", "?"+api+"=INFO"), "42 Unknown operation type 9 is not allowed for the BROKER_LOGGER resource"},
+		{changedConfigs(c, aLogger, "1", "-root"), "42 Removing the log level of the root logger is not allowed"},
+		{changedConfigs(c, aLogger, "1", "-"+api), "0"},
+		{changedConfigs(c, aLogger, "77", "="+api+"=INFO"), "42 Unexpected node id. Expected 1, but received 1"},
+		{changedConfigs(c, aLogger, "", "="+api+"=INFO"), "42 Node id must be an integer, but it is: "},
+		{changedConfigs(c, aLogger, "1", "="+api), "42 Null value not supported for : " + api},
+		{alteredConfigs(c, aLogger, "1", api+"=INFO"), "42 Unknown resource type 8"},
+		{changedConfigs(c, aLogger, "1", "="+api+"=WARN", "=root=TRACE"), "0"},
+		{describedConfigs(c, aLogger, "1", "root"), `0 ""; root=DEBUG source 6, 0 synonyms`},
 	}
 	for i, s := range steps {
 		if s.do != s.want {
@@ -401,7 +401,7 @@ func TestFailedStoreIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := newConfigWorld()
 	w.failure = fmt.Errorf("store: %w", kerr.RequestTimedOut)
-	if got := changed(w.resources(), aTopic, "t", "=retention.ms=5"); got != "7" {
+	if got := changedConfigs(w.resources(), aTopic, "t", "=retention.ms=5"); got != "7" {
 		t.Errorf("got %s, want 7", got)
 	}
 }
@@ -412,7 +412,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	t.Parallel()
 	w := newConfigWorld()
 	w.brokers["1"] = map[string]string{"listener.name.x.ssl.key.password": "hunter2", "my.plugin.token": "hunter2"}
-	if got := described(w.resources(), aBroker, "1"); strings.Contains(got, "hunter2") {
+	if got := describedConfigs(w.resources(), aBroker, "1"); strings.Contains(got, "hunter2") {
 		t.Error("a secret is shown")
 	}
 }

@@ -86,15 +86,15 @@ func (c *configResources) describeResource(req *kmsg.DescribeConfigsRequest, ask
 		return err
 	}
 	for _, e := range entries {
-		if wanted(asked, e.Name) {
+		if wantedConfig(asked, e.Name) {
 			out.Configs = append(out.Configs, describedConfig(e, req))
 		}
 	}
 	return nil
 }
 
-// wanted tells whether a name is asked for; no names ask for all.
-func wanted(asked *kmsg.DescribeConfigsRequestResource, name string) bool {
+// wantedConfig tells whether a name is asked for; no names ask for all.
+func wantedConfig(asked *kmsg.DescribeConfigsRequestResource, name string) bool {
 	return len(asked.ConfigNames) == 0 || slices.Contains(asked.ConfigNames, name)
 }
 
@@ -174,7 +174,7 @@ func (c *configResources) describeLoggers(asked *kmsg.DescribeConfigsRequestReso
 		return invalidConfigRequest("Unexpected broker id, expected %d but received %s", c.brokerID, name)
 	}
 	for _, logger := range loggerNames {
-		if !wanted(asked, logger) {
+		if !wantedConfig(asked, logger) {
 			continue
 		}
 		e := kmsg.NewDescribeConfigsResponseResourceConfig()

@@ -38,7 +38,7 @@ func (c *configResources) change(ctx context.Context, req *kmsg.IncrementalAlter
 		r := &req.Resources[i]
 		all[i] = alteration{r.ResourceType, strings.Clone(r.ResourceName), req.ValidateOnly}
 	}
-	twice := repeated(all)
+	twice := repeatedResources(all)
 	for i, a := range all {
 		out := &resp.Resources[i]
 		*out = kmsg.NewIncrementalAlterConfigsResponseResource()
