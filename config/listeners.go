@@ -102,7 +102,7 @@ func parseEndpoint(part string, protocols map[string]string) (endpoint, error) {
 	}
 	protocol, ok := protocols[name]
 	if !ok {
-		return endpoint{}, fmt.Errorf("No security protocol defined for listener %s", name)
+		return endpoint{}, wordsf("No security protocol defined for listener %s", name)
 	}
 	return endpoint{name, protocol, host, int32(port)}, nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -196,7 +197,7 @@ func (l *loading) checkListeners(s *Static, hostname string) {
 	}
 	for _, x := range listeners {
 		if reason := listenerRefusal(x); reason != "" {
-			l.reject("listeners", reason, "", "use PLAINTEXT listeners only, --override listeners=PLAINTEXT://"+x.Host+":"+fmt.Sprint(x.Port))
+			l.reject("listeners", reason, "", "use PLAINTEXT listeners only, --override listeners=PLAINTEXT://"+net.JoinHostPort(x.Host, fmt.Sprint(x.Port)))
 		}
 	}
 	if s.interBroker, err = interBrokerListener(v, listeners); err != nil && len(l.problems) == 0 {

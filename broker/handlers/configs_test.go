@@ -308,6 +308,7 @@ func TestBrokerConfigsAtRunTime(t *testing.T) {
 		{describedConfigs(c, aBroker, "", key), `0 ""`},
 		{describedConfigs(c, aTopic, "f", "retention.ms"), `0 ""; retention.ms=604800000 source 5, 0 synonyms`},
 		{changedConfigs(c, aBroker, "1", "=no.such=1"), "0"}, // Kafka stores what it does not know
+		{changedConfigs(c, aBroker, "1", "=listener.name.plaintext.max.connections=5"), "0"},
 		{changedConfigs(c, aBroker, "1", "=listeners=PLAINTEXT://:9999"), "42 Barnabas cannot change listeners at run time: listeners change only at a restart"},
 		{changedConfigs(c, aBroker, "1", "+no.such=1"), "-1"},
 		{changedConfigs(c, aBroker, "1", "?log.retention.ms=1"), "42 Unknown operations type 9"},
@@ -414,5 +415,47 @@ func TestSecretsAreNotShown(t *testing.T) {
 	w.brokers["1"] = map[string]string{"listener.name.x.ssl.key.password": "hunter2", "my.plugin.token": "hunter2"}
 	if got := describedConfigs(w.resources(), aBroker, "1"); strings.Contains(got, "hunter2") {
 		t.Error("a secret is shown")
+	}
+}
+
+// TestConfigAnswersAtEveryVersion encodes an answer at every version and reads
+// it back.
+func TestConfigAnswersAtEveryVersion(t *testing.T) {
+	t.Parallel()
+	c := newConfigWorld().resources()
+	for v := range int16(5) {
+		req := kmsg.NewPtrDescribeConfigsRequest()
+		req.Version, req.IncludeSynonyms, req.IncludeDocumentation = v, true, true
+		r := kmsg.NewDescribeConfigsRequestResource()
+		r.ResourceType, r.ResourceName = aBroker, "1"
+		req.Resources = append(req.Resources, r)
+		resp := kmsg.NewPtrDescribeConfigsResponse()
+		resp.Version = v
+		if err := resp.ReadFrom(c.describe(req).AppendTo(nil)); err != nil || len(resp.Resources[0].Configs) != 314 {
+			t.Fatalf("version %d: %v", v, err)
+		}
+		for _, e := range resp.Resources[0].Configs {
+			if v >= 3 && (e.Documentation == nil || *e.Documentation == "" || e.ConfigType == 0) || e.IsDefault {
+				t.Errorf("version %d: %+v", v, e)
+			}
+		}
+	}
+	for v := range int16(3) {
+		req := alterConfigsRequest(false, aTopic, "none", "retention.ms=5")
+		req.Version = v
+		resp := kmsg.NewPtrAlterConfigsResponse()
+		resp.Version = v
+		if err := resp.ReadFrom(c.alter(context.Background(), req).AppendTo(nil)); err != nil || resp.Resources[0].ErrorCode != 3 {
+			t.Errorf("AlterConfigs %d: %v", v, err)
+		}
+	}
+	for v := range int16(2) {
+		req := changeConfigsRequest(aTopic, "t", "=retention.ms=5")
+		req.Version = v
+		resp := kmsg.NewPtrIncrementalAlterConfigsResponse()
+		resp.Version = v
+		if err := resp.ReadFrom(c.change(context.Background(), req).AppendTo(nil)); err != nil || resp.Resources[0].ErrorCode != 0 || resp.Resources[0].ErrorMessage != nil {
+			t.Errorf("IncrementalAlterConfigs %d: %v", v, err)
+		}
 	}
 }
