@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -109,8 +111,8 @@ func (b *Broker) bind(context.Context) (err error) {
 		Clock: b.o.Clock, Logger: b.o.Logger.Named("server"), Metrics: b.metrics, Routes: make(map[int16]server.Handler),
 		Limits: server.Limits{
 			RequestMaxBytes: int(s.SocketRequestMaxBytes), Memory: s.RequestMemoryBytes, PendingReplies: s.PendingReplies,
-			MaxConnections: int(s.MaxConnections), MaxConnectionsPerIP: int(s.MaxConnectionsPerIP),
-			PerIPOverrides: make(map[string]int, len(s.ConnectionsPerIP)), IdleTimeout: s.ConnectionsMaxIdle,
+			MaxConnections: bound(s.MaxConnections), MaxConnectionsPerIP: bound(s.MaxConnectionsPerIP),
+			PerIPOverrides: make(map[string]int, len(s.ConnectionsPerIP)), IdleTimeout: idleTimeout(s.ConnectionsMaxIdle),
 		},
 	}
 	for host, n := range s.ConnectionsPerIP {
@@ -121,6 +123,23 @@ func (b *Broker) bind(context.Context) (err error) {
 	}
 	b.server, err = server.New(o)
 	return err
+}
+
+// bound gives a limit the server's form, where 0 means none and -1 nobody.
+func bound(n int32) int {
+	if n == 0 {
+		return -1
+	}
+	return int(n)
+}
+
+// idleTimeout gives connections.max.idle.ms the server's form: a negative one
+// means that idle connections stay.
+func idleTimeout(d time.Duration) time.Duration {
+	if d < 0 {
+		return math.MaxInt64
+	}
+	return max(d, time.Millisecond)
 }
 
 // connect builds what needs the bound ports, and ties the rooms together.

@@ -33,7 +33,8 @@ type Limits struct {
 	// PendingReplies is how many replies of one connection may wait [64].
 	PendingReplies int
 	// MaxConnections is max.connections, and MaxConnectionsPerIP
-	// max.connections.per.ip with its overrides by address [no bound].
+	// max.connections.per.ip with its overrides by address [no bound]; a negative
+	// one lets nobody in.
 	MaxConnections      int
 	MaxConnectionsPerIP int
 	PerIPOverrides      map[string]int
@@ -46,7 +47,7 @@ type Limits struct {
 
 func (l *Limits) defaults() {
 	orInt := func(v *int, d int) {
-		if *v <= 0 {
+		if *v == 0 {
 			*v = d
 		}
 	}
@@ -54,9 +55,7 @@ func (l *Limits) defaults() {
 	orInt(&l.RequestMaxBytes, 100<<20)
 	orInt(&l.PendingReplies, 64)
 	orInt(&l.MaxConnections, many)
-	if l.MaxConnectionsPerIP == 0 {
-		l.MaxConnectionsPerIP = many
-	}
+	orInt(&l.MaxConnectionsPerIP, many)
 	if l.Memory <= 0 {
 		l.Memory = 256 << 20
 	}
