@@ -5,9 +5,12 @@ import "encoding/binary"
 // The heap that kmsg takes for one topic and one partition of a Produce request,
 // in bytes, as a test measures it.
 const (
-	produceTopicBytes     = 64
-	producePartitionBytes = 64
+	produceTopicBytes     = 72
+	producePartitionBytes = 72
 	produceBaseBytes      = 512
+	// A section with tagged fields that nobody knows is kept in a map.
+	tagSectionBytes = 320
+	tagBytes        = 128
 )
 
 // ProduceCost is how many bytes of heap decoding a Produce request's body may
@@ -33,9 +36,12 @@ func ProduceCost(body []byte, version int16) int {
 		for ; partitions > 0 && !w.bad; partitions-- {
 			w.skip(4)
 			w.skipBytes()
-			w.skipTags()
+			cost += w.skipTags()
 		}
-		w.skipTags()
+		cost += w.skipTags()
+	}
+	if !w.bad {
+		cost += w.skipTags()
 	}
 	return cost
 }
@@ -90,12 +96,19 @@ func (w *walk) skipBytes()  { w.skip(max(w.length(4), 0)) }
 // count reads an array's length, no more than there are bytes left.
 func (w *walk) count() int { return min(max(w.length(4), 0), len(w.b)) }
 
-func (w *walk) skipTags() {
+// skipTags skips a section of tagged fields and tells what keeping it costs.
+func (w *walk) skipTags() (cost int) {
 	if !w.flexible {
-		return
+		return 0
 	}
-	for n := w.uvarint(); n > 0 && !w.bad; n-- {
+	n := w.uvarint()
+	if n > 0 {
+		cost = tagSectionBytes
+	}
+	for ; n > 0 && !w.bad; n-- {
 		w.uvarint()
 		w.skip(w.uvarint())
+		cost += tagBytes
 	}
+	return cost
 }
