@@ -25,6 +25,8 @@ func TestFetchAnswers(t *testing.T) {
 	r := newDataRig(t)
 	r.topic("t", 2)
 	r.topic("z", 1, func(s *replication.TopicSettings) { s.Compression = record.Compression{Codec: record.Zstd} })
+	r.topic("elsewhere", 1)
+	r.lead("elsewhere", 1, 2)
 	c := r.client()
 	c.put("t", "a", "b", "c")
 	c.put("t", "d", "e")
@@ -60,7 +62,7 @@ func TestFetchAnswers(t *testing.T) {
 		{"fetched epoch ahead", at(3, func(r *kmsg.FetchRequest) { first(r).LastFetchedEpoch = 5 }), outOfRange},
 		{"unknown topic", fetchRequest(12, "none", 0), "0:e3:hw-1:lso-1:start-1:ab[]:[]"},
 		{"unknown id", fetchRequest(13, "none", 0), "0:e100:hw-1:lso-1:start-1:ab[]:[]"},
-		{"another broker's", fetchRequest(12, "elsewhere", 0), "0:e6:hw-1:lso-1:start-1:abnull:[]"},
+		{"another broker's", fetchRequest(10, "elsewhere", 0), "0:e6:hw-1:lso-1:start-1:abnull:[]"},
 		{"unknown partitions come last", fetchRequest(12, "t", 0, 7, 0, -1), "0:e0:hw5:lso5:start0:abnull:[0 3] 7:e3:hw-1:lso-1:start-1:ab[]:[] -1:e3:hw-1:lso-1:start-1:ab[]:[]"},
 		{"an empty one beside", fetchRequest(12, "t", 0, 1, 0), "1:e1:hw-1:lso-1:start-1:abnull:[] 0:e0:hw5:lso5:start0:abnull:[0 3]"},
 		{"named twice: the last counts", at(0, func(r *kmsg.FetchRequest) { addFetch(r, "t", 3, 0) }), "0:e0:hw5:lso5:start0:abnull:[3]"},

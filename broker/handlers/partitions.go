@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"barnabas/metadata/image"
 )
 
 // What handlers of partition APIs share.
@@ -17,21 +19,41 @@ func isInternalTopic(name string) bool {
 	return name == "__consumer_offsets" || name == "__transaction_state"
 }
 
-// absent is the error of a partition that this broker does not hold: another
-// broker's, or nobody's.
+// image is the cluster as this broker knows it now. Without metadata, as in
+// tests of these APIs, nothing is known.
+func (h *Handlers) image() *image.Image {
+	if h.meta == nil {
+		return new(image.Image)
+	}
+	return h.meta.Image()
+}
+
+// absent is the error of a partition that this broker does not hold.
 func (h *Handlers) absent(t topicKey, byID bool, partition int32) *kerr.Error {
-	img := h.meta.Image()
-	topic := img.Topic(t.name)
+	return absentFrom(h.image(), t, byID, partition)
+}
+
+// absentFrom tells another broker's partition from nobody's.
+func absentFrom(im *image.Image, t topicKey, byID bool, partition int32) *kerr.Error {
+	topic := im.Topic(t.name)
 	if byID {
-		topic = img.TopicByID(t.id)
+		topic = im.TopicByID(t.id)
 	}
 	switch {
-	case topic != nil && partition >= 0 && int(partition) < len(topic.Partitions):
-		return kerr.NotLeaderForPartition
 	case topic == nil && byID:
 		return kerr.UnknownTopicID
+	case partitionOf(topic, partition) == nil:
+		return kerr.UnknownTopicOrPartition
 	}
-	return kerr.UnknownTopicOrPartition
+	return kerr.NotLeaderForPartition
+}
+
+// partitionOf is a topic's partition, nil if there is none.
+func partitionOf(t *image.Topic, partition int32) *image.Partition {
+	if t == nil || partition < 0 || int(partition) >= len(t.Partitions) || !t.Partitions[partition].Known() {
+		return nil
+	}
+	return &t.Partitions[partition]
 }
 
 // leaderHint is where a partition's leader is (KIP-951).
@@ -53,14 +75,26 @@ func (h *Handlers) partitionCode(err error, doing string) int16 {
 	return h.errorCode(err, doing)
 }
 
-// leaderHint says who leads a partition now, as far as this broker knows.
+// leaderHint says who leads a partition now, as far as this broker knows, and
+// where a client of the listener reaches it.
 func (h *Handlers) leaderHint(listener, topic string, partition int32) (leaderHint, bool) {
-	t := h.meta.Image().Topic(topic)
-	if t == nil || partition < 0 || int(partition) >= len(t.Partitions) {
+	return hintFrom(h.image(), listener, topic, partition)
+}
+
+func hintFrom(im *image.Image, listener, topic string, partition int32) (leaderHint, bool) {
+	p := partitionOf(im.Topic(topic), partition)
+	if p == nil {
 		return leaderHint{}, false
 	}
-	p := &t.Partitions[partition]
 	hint := leaderHint{leader: p.Leader, epoch: p.LeaderEpoch}
-	_ = listener
+	b := im.Broker(p.Leader)
+	if b == nil {
+		return hint, true
+	}
+	e, ok := b.Endpoint(listener)
+	hint.known, hint.host, hint.port = ok, e.Host, e.Port
+	if b.Rack != "" {
+		hint.rack = &b.Rack
+	}
 	return hint, true
 }

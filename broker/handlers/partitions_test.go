@@ -12,12 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 
 	"barnabas/broker/fetchsession"
 	"barnabas/broker/server"
 	"barnabas/internal/clock"
+	"barnabas/metadata/image"
 	"barnabas/protocol/record"
 	"barnabas/replication"
 	"barnabas/storage"
@@ -47,7 +49,7 @@ func newDataRig(t testing.TB) *dataRig {
 	}
 	replicas := replication.New(replication.Options{Logs: logs, BrokerID: 1, LogConfig: logConfig, Topic: r.topicSettings})
 	r.h = New(Options{
-		Metadata: metadataOf(t, "elsewhere"), Replicas: replicas, Logs: logs, BrokerID: 1, Clock: clock.System(), Logger: zap.NewNop(),
+		Replicas: replicas, Logs: logs, BrokerID: 1, Clock: clock.System(), Logger: zap.NewNop(),
 		Sessions: fetchsession.New(fetchsession.Options{Slots: 100}),
 	})
 	srv, err := server.New(server.Options{
@@ -99,7 +101,7 @@ func (r *dataRig) topic(name string, n int32, change ...func(*replication.TopicS
 	r.mu.Lock()
 	r.settings[name] = s
 	r.mu.Unlock()
-	r.lead(name, n, []int32{1}, []int32{1})
+	r.lead(name, n, 1)
 }
 
 func testID(topic string) (id [16]byte) {
@@ -107,7 +109,8 @@ func testID(topic string) (id [16]byte) {
 	return id
 }
 
-func (r *dataRig) lead(name string, n int32, isr, replicas []int32) {
+// lead makes a broker the leader of partitions 0 to n-1; we are number 1.
+func (r *dataRig) lead(name string, n, leader int32) {
 	r.t.Helper()
 	r.epoch++
 	req := kmsg.NewPtrLeaderAndISRRequest()
@@ -116,7 +119,10 @@ func (r *dataRig) lead(name string, n int32, isr, replicas []int32) {
 	t.Topic, t.TopicID = name, testID(name)
 	for p := range n {
 		s := kmsg.NewLeaderAndISRRequestTopicPartition()
-		s.Partition, s.Leader, s.LeaderEpoch, s.ISR, s.Replicas = p, 1, r.epoch, isr, replicas
+		s.Partition, s.Leader, s.LeaderEpoch, s.ISR, s.Replicas = p, leader, r.epoch, []int32{leader}, []int32{leader}
+		if leader != 1 {
+			s.Replicas = append(s.Replicas, 1)
+		}
 		t.PartitionStates = append(t.PartitionStates, s)
 	}
 	req.TopicStates = append(req.TopicStates, t)
@@ -306,4 +312,45 @@ func toldProduce(resp *kmsg.ProduceResponse) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+func TestPartitionsThatAreNotHere(t *testing.T) {
+	t.Parallel()
+	im := new(image.Image).Edit()
+	im.PutTopic(&image.Topic{Name: "t", ID: testID("t"), Partitions: []image.Partition{
+		{Leader: 2, LeaderEpoch: 7, Replicas: []int32{2}}, {Leader: 3, LeaderEpoch: 8, Replicas: []int32{3}}, image.Unknown(),
+	}})
+	im.SetBrokers([]*image.Broker{{ID: 2, Rack: "r", Endpoints: []image.Endpoint{{Listener: "INSIDE", Host: "a", Port: 1}, {Listener: "OUTSIDE", Host: "b", Port: 2}}}})
+	cluster := im.Done()
+	for _, tt := range []struct {
+		key       topicKey
+		byID      bool
+		partition int32
+		want      *kerr.Error
+	}{
+		{topicKey{name: "t"}, false, 0, kerr.NotLeaderForPartition},
+		{topicKey{name: "t"}, false, 2, kerr.UnknownTopicOrPartition},
+		{topicKey{name: "t"}, false, 3, kerr.UnknownTopicOrPartition},
+		{topicKey{name: "t"}, false, -1, kerr.UnknownTopicOrPartition},
+		{topicKey{name: "none"}, false, 0, kerr.UnknownTopicOrPartition},
+		{topicKey{}, false, 0, kerr.UnknownTopicOrPartition},
+		{topicKey{id: testID("t")}, true, 1, kerr.NotLeaderForPartition},
+		{topicKey{id: testID("t")}, true, 3, kerr.UnknownTopicOrPartition},
+		{topicKey{id: testID("none")}, true, 0, kerr.UnknownTopicID},
+		{topicKey{}, true, 0, kerr.UnknownTopicID},
+	} {
+		if got := absentFrom(cluster, tt.key, tt.byID, tt.partition); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+	hint, ok := hintFrom(cluster, "OUTSIDE", "t", 0)
+	if !ok || hint.leader != 2 || hint.epoch != 7 || !hint.known || hint.host != "b" || hint.port != 2 || *hint.rack != "r" {
+		t.Errorf("a leader that lives: %+v", hint)
+	}
+	if hint, ok := hintFrom(cluster, "OUTSIDE", "t", 1); !ok || hint.leader != 3 || hint.known {
+		t.Errorf("a leader that is down: %+v", hint)
+	}
+	if _, ok := hintFrom(cluster, "OUTSIDE", "none", 0); ok {
+		t.Error("a leader of nothing")
+	}
 }

@@ -20,6 +20,8 @@ func TestProduceAnswers(t *testing.T) {
 	r.topic("keys", 1, func(s *replication.TopicSettings) { s.Compact = true })
 	r.topic("stamped", 1, func(s *replication.TopicSettings) { s.TimestampType = record.LogAppendTime })
 	r.topic("__consumer_offsets", 1)
+	r.topic("elsewhere", 1)
+	r.lead("elsewhere", 1, 2)
 	c := r.client()
 	spoilt := testBatch("a")
 	spoilt[17] ^= 1
