@@ -146,12 +146,12 @@ func TestControlRequestsAreFenced(t *testing.T) {
 	r.lead("t", 1) // epoch 0
 	r.m.SetBrokerEpoch(100)
 	send := func(change func(*kmsg.LeaderAndISRRequest)) int16 {
-		req := leaderAndISR("t", 1, broker, 10, me, me)
+		req := leaderAndISR("t", 1, state(broker, 10, me, me))
 		req.ControllerEpoch = 5
 		change(req)
 		return firstCode(r.m.LeaderAndISR(req))
 	}
-	state := func(q *kmsg.LeaderAndISRRequest) *kmsg.LeaderAndISRRequestTopicPartition {
+	said := func(q *kmsg.LeaderAndISRRequest) *kmsg.LeaderAndISRRequestTopicPartition {
 		return &q.TopicStates[0].PartitionStates[0]
 	}
 	for _, tt := range []struct {
@@ -161,12 +161,12 @@ func TestControlRequestsAreFenced(t *testing.T) {
 	}{
 		{"newer", func(*kmsg.LeaderAndISRRequest) {}, nil},
 		{"same leader epoch", func(*kmsg.LeaderAndISRRequest) {}, kerr.StaleControllerEpoch},
-		{"older leader epoch", func(q *kmsg.LeaderAndISRRequest) { state(q).LeaderEpoch = 9 }, kerr.StaleControllerEpoch},
-		{"older controller", func(q *kmsg.LeaderAndISRRequest) { q.ControllerEpoch = 4; state(q).LeaderEpoch = 11 }, kerr.StaleControllerEpoch},
-		{"earlier life of this broker", func(q *kmsg.LeaderAndISRRequest) { q.BrokerEpoch = 99; state(q).LeaderEpoch = 11 }, kerr.StaleBrokerEpoch},
-		{"this life", func(q *kmsg.LeaderAndISRRequest) { q.BrokerEpoch = 100; state(q).LeaderEpoch = 11 }, nil},
-		{"not assigned here", func(q *kmsg.LeaderAndISRRequest) { state(q).LeaderEpoch = 12; state(q).Replicas = []int32{2} }, kerr.UnknownTopicOrPartition},
-		{"another topic of the name", func(q *kmsg.LeaderAndISRRequest) { q.TopicStates[0].TopicID = idOf("x"); state(q).LeaderEpoch = 12 }, kerr.InconsistentTopicID},
+		{"older leader epoch", func(q *kmsg.LeaderAndISRRequest) { said(q).LeaderEpoch = 9 }, kerr.StaleControllerEpoch},
+		{"older controller", func(q *kmsg.LeaderAndISRRequest) { q.ControllerEpoch = 4; said(q).LeaderEpoch = 11 }, kerr.StaleControllerEpoch},
+		{"earlier life of this broker", func(q *kmsg.LeaderAndISRRequest) { q.BrokerEpoch = 99; said(q).LeaderEpoch = 11 }, kerr.StaleBrokerEpoch},
+		{"this life", func(q *kmsg.LeaderAndISRRequest) { q.BrokerEpoch = 100; said(q).LeaderEpoch = 11 }, nil},
+		{"not assigned here", func(q *kmsg.LeaderAndISRRequest) { said(q).LeaderEpoch = 12; said(q).Replicas = []int32{2} }, kerr.UnknownTopicOrPartition},
+		{"another topic of the name", func(q *kmsg.LeaderAndISRRequest) { q.TopicStates[0].TopicID = idOf("x"); said(q).LeaderEpoch = 12 }, kerr.InconsistentTopicID},
 	} {
 		want := int16(0)
 		if tt.want != nil {

@@ -91,18 +91,25 @@ func (r *rig) set(change func(*replication.TopicSettings)) {
 // returns the first error code.
 func (r *rig) control(topic string, n int32, leader int32, isr, replicas []int32) int16 {
 	r.epoch++
-	return firstCode(r.m.LeaderAndISR(leaderAndISR(topic, n, leader, r.epoch, isr, replicas)))
+	return firstCode(r.m.LeaderAndISR(leaderAndISR(topic, n, state(leader, r.epoch, isr, replicas))))
 }
 
-func leaderAndISR(topic string, n, leader, epoch int32, isr, replicas []int32) *kmsg.LeaderAndISRRequest {
+// state is what a controller says of a partition.
+func state(leader, epoch int32, isr, replicas []int32) kmsg.LeaderAndISRRequestTopicPartition {
+	s := kmsg.NewLeaderAndISRRequestTopicPartition()
+	s.Leader, s.LeaderEpoch, s.ISR, s.Replicas = leader, epoch, isr, replicas
+	return s
+}
+
+// leaderAndISR says the same of partitions 0 to n-1.
+func leaderAndISR(topic string, n int32, state kmsg.LeaderAndISRRequestTopicPartition) *kmsg.LeaderAndISRRequest {
 	req := kmsg.NewPtrLeaderAndISRRequest()
 	req.Version, req.BrokerEpoch = 7, -1
 	t := kmsg.NewLeaderAndISRRequestTopicState()
 	t.Topic, t.TopicID = topic, idOf(topic)
 	for p := range n {
-		s := kmsg.NewLeaderAndISRRequestTopicPartition()
-		s.Partition, s.Leader, s.LeaderEpoch, s.ISR, s.Replicas = p, leader, epoch, isr, replicas
-		t.PartitionStates = append(t.PartitionStates, s)
+		state.Partition = p
+		t.PartitionStates = append(t.PartitionStates, state)
 	}
 	req.TopicStates = append(req.TopicStates, t)
 	return req
