@@ -174,7 +174,7 @@ func (f *file) documented() {
 	for _, d := range f.ast.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
+			if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !(d.Recv != nil && wellKnown[d.Name.Name]) {
 				f.say(d.Pos(), "%s is exported and has no comment", d.Name.Name)
 			}
 		case *ast.GenDecl:
@@ -182,6 +182,9 @@ func (f *file) documented() {
 		}
 	}
 }
+
+// wellKnown methods say what they do by their name alone.
+var wellKnown = map[string]bool{"Error": true, "String": true, "Unwrap": true}
 
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {

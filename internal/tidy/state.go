@@ -37,7 +37,7 @@ func (f *file) state() {
 		}
 		for _, s := range g.Specs {
 			for _, n := range s.(*ast.ValueSpec).Names {
-				names[n.Name] = true
+				names[n.Name] = n.Name != "_"
 			}
 		}
 	}
