@@ -77,15 +77,8 @@ func compression(t config.Topic) record.Compression {
 func (b *Broker) configChanged(kind, name string) {
 	switch kind {
 	case "topics":
-		b.apply(name)
+		b.replicas.ConfigChanged(name)
 	case "brokers":
-		for t := range b.metadata.Image().Topics() {
-			b.apply(t.Name)
-		}
+		b.replicas.ConfigChanged("")
 	}
-}
-
-func (b *Broker) apply(topic string) {
-	b.logs.SetConfig(topic, b.logConfig(topic))
-	b.replicas.ConfigChanged(topic)
 }

@@ -20,6 +20,8 @@ var codes = []struct {
 	{storage.ErrInvalidProducerEpoch, kerr.InvalidProducerEpoch},
 	{storage.ErrRecordListTooLarge, kerr.RecordListTooLarge},
 	{storage.ErrOffline, kerr.KafkaStorageError},
+	{storage.ErrNoSpace, kerr.KafkaStorageError},
+	{storage.ErrCorrupt, kerr.CorruptMessage},
 	{storage.ErrInconsistentTopicID, kerr.InconsistentTopicID},
 }
 
