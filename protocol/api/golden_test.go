@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -80,7 +81,7 @@ func frames() []byte {
 				m, next := messageOf(a.Key, kind), 0
 				populate(reflect.ValueOf(m).Elem(), &next)
 				m.SetVersion(v)
-				fmt.Fprintf(&b, "%s %d %d %s %s\n", a.Name, a.Key, v, kind, hex.EncodeToString(m.AppendTo(nil)))
+				fmt.Fprintf(&b, "%s %d %d %s %s\n", a.Name, a.Key, v, kind, "x"+hex.EncodeToString(m.AppendTo(nil)))
 			}
 		}
 	}
@@ -107,7 +108,7 @@ func TestBodiesOnTheWire(t *testing.T) {
 		if _, err := fmt.Sscan(s.Text(), &name, &key, &version, &kind, &text); err != nil {
 			t.Fatal(err)
 		}
-		want, err := hex.DecodeString(text)
+		want, err := hex.DecodeString(strings.TrimPrefix(text, "x"))
 		if err != nil {
 			t.Fatal(err)
 		}
