@@ -52,6 +52,7 @@ func (b *Broker) serve(ctx, rooms context.Context) error {
 	case <-rooms.Done():
 		return b.server.Close()
 	}
+	b.replicas.SetBrokerEpoch(b.metadata.BrokerEpoch())
 	close(b.ready)
 	return b.server.Run(ctx)
 }
