@@ -20,7 +20,7 @@ trap cleanup EXIT
 
 (cd "$folder" && CGO_ENABLED=0 GOFLAGS=-mod=mod GOWORK=off go build -o "$work/fidelity" .)
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-"$here/bin/barnabas" serve --log-level warn \
+"$here/bin/barnabas" serve \
   --override listeners=PLAINTEXT://127.0.0.1:"$port" --override log.dirs="$work/data"  --override zookeeper.connect= \
   --override broker.id=0 --override num.partitions=1 --override auto.create.topics.enable=true \
   --override group.initial.rebalance.delay.ms=0 --override offsets.topic.replication.factor=1 \

@@ -26,12 +26,15 @@ func coordinatorTypes(version int16) int8 {
 //
 // INVALID_REQUEST for a kind that the version does not know (version 0 has none
 // to be wrong). Everything else is COORDINATOR_NOT_AVAILABLE, which clients
-// repeat: there are no coordinators yet.
-func (h *Handlers) findCoordinator(_ context.Context, c *server.Call, req *kmsg.FindCoordinatorRequest) server.Reply {
+// repeat: there are no coordinators yet. As in Kafka, asking creates the topic
+// that the coordinators will keep their state in.
+func (h *Handlers) findCoordinator(ctx context.Context, c *server.Call, req *kmsg.FindCoordinatorRequest) server.Reply {
 	resp := kmsg.NewPtrFindCoordinatorResponse()
 	failure := kerr.CoordinatorNotAvailable
 	if kind := req.CoordinatorType; c.Version > 0 && (kind < 0 || kind >= coordinatorTypes(c.Version)) {
 		failure = kerr.InvalidRequest
+	} else {
+		h.createInternal(ctx, kind)
 	}
 	if c.Version >= 4 {
 		for _, key := range req.CoordinatorKeys {
@@ -45,4 +48,22 @@ func (h *Handlers) findCoordinator(_ context.Context, c *server.Call, req *kmsg.
 	resp.NodeID, resp.Port = -1, -1
 	resp.ErrorCode, resp.ErrorMessage = failure.Code, kmsg.StringPtr(failure.Description)
 	return server.Now(resp)
+}
+
+// createInternal creates the topic of a kind of coordinator if it is missing.
+// What goes wrong is the next request's to find out.
+func (h *Handlers) createInternal(ctx context.Context, kind int8) {
+	name := "__consumer_offsets"
+	switch kind {
+	case 0:
+	case 1:
+		name = "__transaction_state"
+	default:
+		return
+	}
+	if h.meta.Image().Topic(name) != nil {
+		return
+	}
+	settings := h.static.BrokerAt(h.configs().dynamic())
+	h.autoCreate(ctx, &settings, []string{name}, make(map[string]*kerr.Error, 1))
 }

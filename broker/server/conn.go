@@ -189,7 +189,11 @@ func (c *conn) dispatch(ctx context.Context, frame []byte, row api.API, unsuppor
 	}
 	cost := int64(len(body)) * int64(row.Factor)
 	if row.Factor == 0 {
-		cost = int64(wire.ProduceCost(body, version))
+		n, ok := wire.ProduceCost(body, version)
+		if !ok {
+			return fmt.Errorf("%s request of version %d: %w", row.Name, version, errNull)
+		}
+		cost = int64(n)
 	}
 	charged, err := c.s.decoding.acquire(ctx, cost)
 	if err != nil {
@@ -211,10 +215,41 @@ func decode(row api.API, version int16, body []byte, unsupported bool) (kmsg.Req
 		return req, nil
 	}
 	req.SetVersion(version)
-	if u, ok := req.(interface{ UnsafeReadFrom([]byte) error }); ok {
-		return req, u.UnsafeReadFrom(body)
+	err := req.(interface{ UnsafeReadFrom([]byte) error }).UnsafeReadFrom(body)
+	if err == nil && row.Factor > 0 {
+		err = refuseNulls(row, version, body, req)
 	}
-	return req, req.ReadFrom(body)
+	return req, err
+}
+
+var errNull = errors.New("null where the protocol allows none")
+
+// refuseNulls finds a null array or string where none is allowed. kmsg reads it
+// like an empty one, Kafka closes the connection. What was decoded is encoded
+// again: the first place where it differs tells. Produce, whose records would be
+// copied, is walked instead (wire.ProduceCost).
+func refuseNulls(row api.API, version int16, body []byte, req kmsg.Request) error {
+	o := outs.Get().(*Out)
+	defer func() {
+		o.reset()
+		outs.Put(o)
+	}()
+	o.Buf = req.AppendTo(o.Buf)
+	again := o.Buf
+	for i := range min(len(body), len(again)) {
+		if body[i] == again[i] {
+			continue
+		}
+		null := body[i] == 0xff && again[i] == 0
+		if row.FlexibleRequest(version) {
+			null = body[i] == 0 && again[i] == 1
+		}
+		if null {
+			return errNull
+		}
+		return nil
+	}
+	return nil
 }
 
 // handle calls the API's handler. A panic is a bug of ours: it costs the

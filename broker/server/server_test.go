@@ -316,7 +316,11 @@ func TestFramesThatCloseTheConnection(t *testing.T) {
 	key[4] = 0x7f
 	cut := append([]byte(nil), whole[:len(whole)-2]...)
 	binary.BigEndian.PutUint32(cut, uint32(len(cut)-4))
+	null := append([]byte(nil), whole...)
+	copy(null[len(null)-4:], []byte{0xff, 0xff, 0xff, 0xff}) // the topics
 	for name, bytes := range map[string][]byte{
+		"null array": null,
+
 		"size 0": {0, 0, 0, 0}, "size -1": {0xff, 0xff, 0xff, 0xff}, "too large": {0, 0x20, 0, 0},
 		"http": []byte("GET / HTTP/1.1\r\n\r\n"), "unknown version": version, "unknown API": key, "body cut": cut,
 	} {

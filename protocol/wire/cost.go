@@ -16,15 +16,16 @@ const (
 // ProduceCost is how many bytes of heap decoding a Produce request's body may
 // take beside the frame itself: its topics and partitions are counted, without
 // taking memory, as kmsg will. Counts that do not fit the body cost what fits
-// it: the decoder refuses such a request before it allocates more.
-func ProduceCost(body []byte, version int16) int {
+// it: the decoder refuses such a request before it allocates more. ok is false
+// for a null array, which the protocol does not allow there.
+func ProduceCost(body []byte, version int16) (cost int, ok bool) {
 	w := walk{b: body, flexible: version >= 9}
 	if version >= 3 {
 		w.skipString()
 	}
 	w.skip(2 + 4)
 	topics := w.count()
-	cost := produceBaseBytes + topics*produceTopicBytes
+	cost = produceBaseBytes + topics*produceTopicBytes
 	for ; topics > 0 && !w.bad; topics-- {
 		if version >= 13 {
 			w.skip(16)
@@ -43,7 +44,7 @@ func ProduceCost(body []byte, version int16) int {
 	if !w.bad {
 		cost += w.skipTags()
 	}
-	return cost
+	return cost, !w.null
 }
 
 // walk moves over an encoded body without reading it into anything.
@@ -51,6 +52,7 @@ type walk struct {
 	b        []byte
 	flexible bool
 	bad      bool
+	null     bool // an array was null
 }
 
 func (w *walk) skip(n int) {
@@ -94,7 +96,11 @@ func (w *walk) skipString() { w.skip(max(w.length(2), 0)) }
 func (w *walk) skipBytes()  { w.skip(max(w.length(4), 0)) }
 
 // count reads an array's length, no more than there are bytes left.
-func (w *walk) count() int { return min(max(w.length(4), 0), len(w.b)) }
+func (w *walk) count() int {
+	n := w.length(4)
+	w.null = w.null || n < 0
+	return min(max(n, 0), len(w.b))
+}
 
 // skipTags skips a section of tagged fields and tells what keeping it costs.
 func (w *walk) skipTags() (cost int) {
