@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"golang.org/x/sys/unix"
-
 	"barnabas/internal/clock"
 	"barnabas/protocol/record"
 )
@@ -43,7 +41,7 @@ func (l *Log) AppendLeader(b record.Batch, leaderEpoch int32) (Appended, error) 
 	}
 	if b.HasProducerID() {
 		if v := l.checkSequence(b); v.err != nil || v.duplicate != nil {
-			l.mu.Unlock()
+			defer l.mu.Unlock() // the duplicate lies in the producer's window
 			if v.err != nil {
 				return Appended{}, v.err
 			}
@@ -56,7 +54,7 @@ func (l *Log) AppendLeader(b record.Batch, leaderEpoch int32) (Appended, error) 
 	base := l.LogEndOffset()
 	b.SetBaseOffset(base)
 	b.SetPartitionLeaderEpoch(leaderEpoch)
-	err := l.writeLocked(b, b, b.LastOffset(), b.MaxTimestamp())
+	err := l.writeLocked(b)
 	if err == nil {
 		l.tookLocked(b)
 	}
@@ -72,7 +70,16 @@ func (l *Log) AppendLeader(b record.Batch, leaderEpoch int32) (Appended, error) 
 // CRCs are checked; the first must begin at or behind the log end.
 func (l *Log) AppendFollower(data []byte) (Appended, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	a, err := l.appendFollowerLocked(data)
+	flush := err == nil && l.unflushed >= l.Config().FlushMessages
+	l.mu.Unlock()
+	if flush {
+		err = l.Flush()
+	}
+	return a, err
+}
+
+func (l *Log) appendFollowerLocked(data []byte) (Appended, error) {
 	if err := l.usable(); err != nil {
 		return Appended{}, err
 	}
@@ -99,7 +106,7 @@ func (l *Log) AppendFollower(data []byte) (Appended, error) {
 		if err != nil {
 			return a, err
 		}
-		if err := l.writeLocked(b, b, b.LastOffset(), b.MaxTimestamp()); err != nil {
+		if err := l.writeLocked(b); err != nil {
 			return a, err
 		}
 		l.tookLocked(b)
@@ -108,11 +115,10 @@ func (l *Log) AppendFollower(data []byte) (Appended, error) {
 	return a, nil
 }
 
-// writeLocked writes data, which begins with head and ends at offset last, to
-// the active segment, rolling it first if need be.
-func (l *Log) writeLocked(data []byte, head record.Batch, last, maxTimestamp int64) error {
-	now := clock.Millis(l.clock)
-	if err := l.maybeRollLocked(int64(len(data)), head, last, now); err != nil {
+// writeLocked writes a batch to the active segment, rolling it first if need be.
+func (l *Log) writeLocked(data record.Batch) error {
+	now, last, maxTimestamp := clock.Millis(l.clock), data.LastOffset(), data.MaxTimestamp()
+	if err := l.maybeRollLocked(data, now); err != nil {
 		return err
 	}
 	s := l.activeLocked()
@@ -123,7 +129,7 @@ func (l *Log) writeLocked(data []byte, head record.Batch, last, maxTimestamp int
 	defer s.release()
 	position := s.size.Load()
 	if _, err := f.WriteAt(data, position); err != nil {
-		if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		if !isFull(err) {
 			return l.dir.fail(l.errorf(err, "append"))
 		}
 		if terr := f.Truncate(position); terr != nil {
@@ -134,7 +140,7 @@ func (l *Log) writeLocked(data []byte, head record.Batch, last, maxTimestamp int
 	if s.firstTime == noTime {
 		s.firstTime = maxTimestamp
 	}
-	l.indexLocked(s, position, int64(len(data)), last, maxTimestamp)
+	l.indexLocked(s, position, data)
 	s.size.Store(position + int64(len(data)))
 	l.logEnd.Store(last + 1)
 	l.setTailLocked()
@@ -146,14 +152,15 @@ func (l *Log) writeLocked(data []byte, head record.Batch, last, maxTimestamp int
 }
 
 // indexLocked adds an entry to both indexes once enough bytes went by.
-func (l *Log) indexLocked(s *segment, position, size, last, maxTimestamp int64) {
-	s.times.saw(maxTimestamp, last-s.base)
+func (l *Log) indexLocked(s *segment, position int64, b record.Batch) {
+	last := b.LastOffset()
+	s.times.saw(b.MaxTimestamp(), last-s.base)
 	if l.bytesIndexed > int64(l.Config().IndexIntervalBytes) {
 		s.offsets.add(last-s.base, position)
 		s.times.add()
 		l.bytesIndexed = 0
 	}
-	l.bytesIndexed += size
+	l.bytesIndexed += int64(b.Size())
 }
 
 // tookLocked brings what is derived from batches up to date.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.uber.org/zap"
 )
 
 // The checkpoint files of a log directory. Each is text: a line "0" (version),
@@ -44,7 +46,7 @@ func decodeCheckpoint(data []byte) ([]string, error) {
 	return lines[2:], nil
 }
 
-// offsetCheckpoint is "topic partition offset" a line.
+// encodeOffsets writes "topic partition offset" a line.
 func encodeOffsets(offsets map[TopicPartition]int64) []byte {
 	lines := make([]string, 0, len(offsets))
 	for tp, o := range offsets {
@@ -75,7 +77,9 @@ func decodeOffsets(data []byte) (map[TopicPartition]int64, error) {
 	return offsets, nil
 }
 
-// readOffsets reads a checkpoint of the directory; a missing file is empty.
+// readOffsets reads a checkpoint of the directory; a missing file is empty. A
+// damaged one is too, with a warning, as in Kafka: the logs are recovered from
+// their start.
 func (d *logDir) readOffsets(file string) (map[TopicPartition]int64, error) {
 	name := filepath.Join(d.path, file)
 	data, err := d.fs.ReadFile(name)
@@ -87,25 +91,70 @@ func (d *logDir) readOffsets(file string) (map[TopicPartition]int64, error) {
 	}
 	offsets, err := decodeOffsets(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w (remove the file: the logs are then recovered from their start)", name, err)
+		d.logz.Warn("checkpoint is damaged: every log's entry counts as 0", zap.String("file", name), zap.Error(err))
+		return nil, nil
 	}
+	d.checkpoints.Lock()
+	defer d.checkpoints.Unlock()
+	d.rememberLocked(file, offsets)
 	return offsets, nil
 }
 
-// writeOffsetsIfChanged replaces a checkpoint of the directory durably, unless
-// it would say what it says already: an idle broker does not touch the disk.
-func (d *logDir) writeOffsetsIfChanged(file string, offsets map[TopicPartition]int64) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (d *logDir) rememberLocked(file string, offsets map[TopicPartition]int64) {
+	if d.written == nil {
+		d.written = make(map[string]map[TopicPartition]int64)
+	}
+	d.written[file] = offsets
+}
+
+// writeOffsets replaces a checkpoint of the directory durably, unless it would
+// say what it says already: an idle broker does not touch the disk. The offsets
+// are collected under the lock, so that one that went back is not overwritten
+// with an older, higher one.
+func (d *logDir) writeOffsets(file string, collect func() map[TopicPartition]int64) error {
+	d.checkpoints.Lock()
+	defer d.checkpoints.Unlock()
+	return d.writeOffsetsLocked(file, collect())
+}
+
+func (d *logDir) writeOffsetsLocked(file string, offsets map[TopicPartition]int64) error {
 	if written, ok := d.written[file]; ok && maps.Equal(written, offsets) {
 		return nil
 	}
 	if err := d.replaceFile(filepath.Join(d.path, file), encodeOffsets(offsets), true); err != nil {
 		return err
 	}
-	if d.written == nil {
-		d.written = make(map[string]map[TopicPartition]int64)
+	d.rememberLocked(file, offsets)
+	return nil
+}
+
+// lowerRecoveryPoint takes a log's recovery point on disk back to offset, before
+// bytes below it are written again: recovery would not look at them.
+func (d *logDir) lowerRecoveryPoint(tp TopicPartition, offset int64) error {
+	d.checkpoints.Lock()
+	defer d.checkpoints.Unlock()
+	if d.written[recoveryPointFile][tp] <= offset {
+		return nil
 	}
-	d.written[file] = offsets
+	offsets := maps.Clone(d.written[recoveryPointFile])
+	offsets[tp] = offset
+	return d.writeOffsetsLocked(recoveryPointFile, offsets)
+}
+
+// forget removes what the checkpoints say of a deleted log, before one of the
+// same name is made.
+func (d *logDir) forget(tp TopicPartition) error {
+	d.checkpoints.Lock()
+	defer d.checkpoints.Unlock()
+	for _, file := range []string{recoveryPointFile, logStartFile, highWatermarkFile} {
+		if _, ok := d.written[file][tp]; !ok {
+			continue
+		}
+		offsets := maps.Clone(d.written[file])
+		delete(offsets, tp)
+		if err := d.writeOffsetsLocked(file, offsets); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -29,9 +29,13 @@ type logDir struct {
 	// startMoved: a log start offset moved since the checkpoint was written.
 	startMoved atomic.Bool
 
-	mu      sync.Mutex
-	doomed  []doomed // what waits to be deleted
-	written map[string]map[TopicPartition]int64 // the checkpoints as they are on disk
+	mu     sync.Mutex
+	doomed []doomed // what waits to be deleted
+
+	// checkpoints orders the writers of the checkpoint files; it is held across
+	// their fsync. written is what the files say.
+	checkpoints sync.Mutex
+	written     map[string]map[TopicPartition]int64
 }
 
 // doomed is a file or directory whose deletion waits.

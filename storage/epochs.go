@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -103,9 +104,9 @@ func (c *epochs) truncateStart(start int64) {
 	c.entries, c.dirty = kept, true
 }
 
-// snapshot gives the file's content and marks it written; changed is false if
+// content gives the file's content and marks it written; changed is false if
 // the file has it already.
-func (c *epochs) snapshot() (data []byte, changed bool) {
+func (c *epochs) content() (data []byte, changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.dirty {
@@ -113,6 +114,13 @@ func (c *epochs) snapshot() (data []byte, changed bool) {
 	}
 	c.dirty = false
 	return encodeEpochs(c.entries), true
+}
+
+// unwritten says that writing the content failed.
+func (c *epochs) unwritten() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dirty = true
 }
 
 func encodeEpochs(entries []epochStart) []byte {
@@ -131,9 +139,13 @@ func decodeEpochs(data []byte) ([]epochStart, error) {
 	entries := make([]epochStart, 0, len(lines))
 	for _, line := range lines {
 		var e epochStart
-		if n, err := fmt.Sscanf(line, "%d %d", &e.epoch, &e.start); err != nil || n != 2 {
+		epoch, start, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, nerr := strconv.ParseInt(epoch, 10, 32)
+		o, oerr := strconv.ParseInt(start, 10, 64)
+		if nerr != nil || oerr != nil || n < 0 || o < 0 {
 			return nil, fmt.Errorf("%w: leader epoch entry %q", ErrCorrupt, line)
 		}
+		e.epoch, e.start = int32(n), o
 		if n := len(entries); n > 0 && (e.epoch <= entries[n-1].epoch || e.start < entries[n-1].start) {
 			return nil, fmt.Errorf("%w: leader epochs are not ascending at %q", ErrCorrupt, line)
 		}
@@ -165,11 +177,16 @@ func (l *Log) AssignEpoch(epoch int32, start int64) error {
 	return nil
 }
 
-// writeEpochs brings the checkpoint file up to date.
+// writeEpochs brings the checkpoint file up to date. The caller holds flushing,
+// or has the log to itself.
 func (l *Log) writeEpochs(sync bool) error {
-	data, changed := l.epochs.snapshot()
+	data, changed := l.epochs.content()
 	if !changed {
 		return nil
 	}
-	return l.dir.replaceFile(filepath.Join(l.Path(), epochFile), data, sync)
+	err := l.dir.replaceFile(filepath.Join(l.path, epochFile), data, sync)
+	if err != nil {
+		l.epochs.unwritten()
+	}
+	return err
 }

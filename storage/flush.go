@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -10,7 +12,9 @@ import (
 )
 
 // Flush makes everything appended before the call durable and moves the
-// recovery point there. The append lock is not held while the disk works.
+// recovery point there. The append lock is not held while the disk works. On
+// ErrNoSpace it may be tried again; any other failure takes the log directory
+// offline.
 func (l *Log) Flush() error {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
@@ -20,38 +24,70 @@ func (l *Log) Flush() error {
 		l.mu.Unlock()
 		return err
 	}
-	end, cuts, names := l.LogEndOffset(), l.truncations, l.newNames
-	segments := l.segments()
-	from := max(floorSegment(segments, l.RecoveryPoint()), 0)
-	segments = segments[from:]
+	end, cuts, names := l.LogEndOffset(), l.truncations.Load(), l.newNames
+	segments := l.unflushedSegments()
 	l.unflushed, l.dirtySince, l.newNames = 0, 0, false
 	l.mu.Unlock()
 
-	for i, s := range segments {
+	started := l.clock.Now()
+	err := l.flushSegments(segments)
+	if err == nil && names {
+		err = l.syncNames()
+	}
+	if err == nil {
+		err = l.writeEpochs(true)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if isFull(err) {
+		l.newNames = l.newNames || names
+		l.dirty.add(l)
+		return l.errorf(errors.Join(ErrNoSpace, err), "flush")
+	}
+	if err != nil {
+		return l.dir.fail(l.errorf(err, "flush"))
+	}
+	if l.truncations.Load() == cuts && end > l.recoveryPoint.Load() {
+		l.recoveryPoint.Store(end)
+	}
+	l.flushTime.Observe(float64(l.clock.Now().Sub(started)) / 1e6)
+	return nil
+}
+
+// unflushedSegments are those from the recovery point on, and the one before if
+// it ended there: its indexes may have been written after the last flush.
+func (l *Log) unflushedSegments() []*segment {
+	segments := l.segments()
+	return segments[max(floorSegment(segments, l.RecoveryPoint()-1), 0):]
+}
+
+func (l *Log) flushSegments(segments []*segment) error {
+	for _, s := range segments {
 		f, err := s.acquire()
-		if err != nil {
+		if errors.Is(err, errRetired) {
 			continue // deleted meanwhile: nothing to make durable
+		}
+		if err != nil {
+			return err
 		}
 		err = f.Sync()
 		s.release()
-		if err == nil && i < len(segments)-1 {
+		if err == nil && s.sealed.Load() {
 			err = l.dir.syncFiles(s.sibling(".index"), s.sibling(".timeindex"))
 		}
+		if isFull(err) {
+			return fmt.Errorf("the disk filled up under data that it had taken: %w", errLost)
+		}
 		if err != nil {
-			return l.dir.fail(l.errorf(err, "flush"))
+			return err
 		}
 	}
-	if err := l.writeEpochs(true); err != nil {
-		return l.dir.fail(l.errorf(err, "write the leader epochs"))
-	}
-	if names {
-		if err := l.syncNames(); err != nil {
-			return l.dir.fail(l.errorf(err, "flush the directory"))
-		}
-	}
-	l.flushedTo(end, cuts)
 	return nil
 }
+
+// errLost: a sync failed, so what it covered is in doubt for ever. It hides
+// ENOSPC, which elsewhere means that nothing was lost.
+var errLost = errors.New("unflushed records may be lost")
 
 // syncNames makes the log's directory and what is in it durable.
 func (l *Log) syncNames() error {
@@ -62,15 +98,6 @@ func (l *Log) syncNames() error {
 		return err
 	}
 	return l.dir.fs.SyncDir(l.dir.path)
-}
-
-// flushedTo moves the recovery point up, unless a truncation overtook the flush.
-func (l *Log) flushedTo(end int64, cuts int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.truncations == cuts && end > l.recoveryPoint.Load() {
-		l.recoveryPoint.Store(end)
-	}
 }
 
 // dirtySet are the logs that have something to flush.
@@ -109,21 +136,25 @@ func (l *Log) flushDue(now int64) bool {
 }
 
 // prepareClose writes what lets the next start skip the recovery scan: the
-// active segment's indexes, the producers, the leader epochs. Nothing is synced:
-// the manager syncs the whole device once for all logs.
+// active segment's indexes, the producers, the leader epochs. The log takes no
+// appends from then on. Nothing is synced: the manager syncs the whole device
+// once for all logs.
 func (l *Log) prepareClose() error {
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.usable() != nil {
 		return nil
 	}
+	l.offline.Store(true)
 	if s := l.activeLocked(); s.size.Load() != l.indexedSize {
 		if err := l.writeIndexes(s, false); err != nil {
 			return err
 		}
 		l.indexedSize = s.size.Load()
 	}
-	if err := l.writeSnapshotLocked(false); err != nil {
+	if err := l.writeSnapshotLocked(); err != nil {
 		return err
 	}
 	return l.writeEpochs(false)

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"barnabas/internal/clock"
+	"barnabas/internal/metrics"
 )
 
 // Log is one replica's log. All methods may be called from any goroutine.
@@ -29,6 +30,9 @@ type Log struct {
 	topicID       atomic.Pointer[[16]byte]
 	offline       atomic.Bool // deleted or closed
 	epochs        epochs
+	// truncations counts cuts, so that a flush or a reader knows if one overtook
+	// it.
+	truncations atomic.Int64
 
 	// tail is where the log ends: the position behind the last batch, so that a
 	// reader up to the log end needs no look-up. It is written under mu.
@@ -47,10 +51,11 @@ type Log struct {
 	dirtySince   int64   // ms of the first append after the last flush; 0 = clean
 	newNames     bool    // files were made or renamed since the directory was synced
 	indexedSize  int64   // size of the active segment when its index files were written
-	truncations  int     // counts cuts, so that a flush knows if one overtook it
 	jitterMs     int64
+	flushTime    *metrics.Histogram
 
-	// flushing lets one flush run at a time; it is held across fsync.
+	// flushing lets one flush, truncation or deletion run at a time; it is held
+	// across fsync, and taken before mu.
 	flushing sync.Mutex
 }
 

@@ -78,6 +78,12 @@ type Manager struct {
 	cache *fileCache
 	dirty *dirtySet
 
+	// names orders creation and deletion of logs of one partition. It is held
+	// across directory operations: they are what it orders.
+	names [64]sync.Mutex
+
+	flushTime *metrics.Histogram
+
 	// mu guards the map; logs guard themselves.
 	mu   sync.RWMutex
 	logs map[TopicPartition]*Log
@@ -127,7 +133,7 @@ func (m *Manager) SetConfig(topic string, c Config) {
 func (m *Manager) newLog(tp TopicPartition, d *logDir, path string, c Config) *Log {
 	l := &Log{
 		tp: tp, clock: m.o.Clock, logz: m.o.Logger, cache: m.cache, dirty: m.dirty,
-		dir: d, path: path, lastSnapshot: -1,
+		dir: d, path: path, lastSnapshot: -1, flushTime: m.flushTime,
 	}
 	l.config.Store(&c)
 	l.topicID.Store(new([16]byte))
@@ -142,21 +148,43 @@ func (m *Manager) Create(tp TopicPartition, topicID [16]byte, c Config) (*Log, e
 	if l := m.Get(tp); l != nil {
 		return l, l.adoptTopicID(topicID)
 	}
+	names := m.namesOf(tp)
+	names.Lock()
+	defer names.Unlock()
+	if l := m.Get(tp); l != nil {
+		return l, l.adoptTopicID(topicID)
+	}
 	d := m.emptiest()
 	if d == nil {
 		return nil, fmt.Errorf("create log %s: %w: no log directory is online", tp, ErrOffline)
 	}
 	l := m.newLog(tp, d, filepath.Join(d.path, tp.String()), c)
-	if err := l.create(topicID); err != nil {
+	err := d.forget(tp)
+	if err == nil {
+		err = l.create(topicID)
+	}
+	if isFull(err) {
+		if rerr := d.fs.RemoveAll(l.path); rerr != nil {
+			return nil, d.fail(rerr)
+		}
+		return nil, fmt.Errorf("create log %s in %s: %w", tp, d.path, errors.Join(ErrNoSpace, err))
+	}
+	if err != nil {
 		return nil, d.fail(fmt.Errorf("create log %s in %s: %w", tp, d.path, err))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if other := m.logs[tp]; other != nil {
-		return other, nil
-	}
 	m.logs[tp] = l
 	return l, nil
+}
+
+// namesOf is the lock that orders creation and deletion of a partition's log.
+func (m *Manager) namesOf(tp TopicPartition) *sync.Mutex {
+	h := uint32(tp.Partition)
+	for i := range len(tp.Topic) {
+		h = h*31 + uint32(tp.Topic[i])
+	}
+	return &m.names[h%uint32(len(m.names))]
 }
 
 func (l *Log) create(topicID [16]byte) error {
@@ -176,10 +204,7 @@ func (l *Log) create(topicID [16]byte) error {
 	l.topicID.Store(&topicID)
 	s := newSegment(l.path, 0, l.cache)
 	s.created = l.cache.now()
-	if f, err = l.dir.fs.Create(s.path); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil { // opened again by the first append
+	if err := s.create(); err != nil { // opened again by the first append
 		return err
 	}
 	l.segs.Store(&[]*segment{s})
@@ -234,6 +259,9 @@ func (m *Manager) emptiest() *logDir {
 // the background after file.delete.delay.ms. A partition without a log is no
 // error.
 func (m *Manager) Delete(tp TopicPartition) error {
+	names := m.namesOf(tp)
+	names.Lock()
+	defer names.Unlock()
 	m.mu.Lock()
 	l := m.logs[tp]
 	delete(m.logs, tp)
@@ -241,14 +269,19 @@ func (m *Manager) Delete(tp TopicPartition) error {
 	if l == nil {
 		return nil
 	}
-	l.dirty.remove(l)
+	l.flushing.Lock() // a flush writes files by name
+	defer l.flushing.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closeLocked()
+	l.dirty.remove(l)
 	if l.dir.offline() != nil {
 		return fmt.Errorf("delete log %s: %w", tp, ErrOffline)
 	}
 	target := filepath.Join(l.dir.path, deletedName(tp))
+	for _, s := range l.segments() {
+		s.moved(target) // a reader that holds one must not meet a namesake's files
+	}
 	if err := l.dir.fs.Rename(l.path, target); err != nil {
 		return l.dir.fail(fmt.Errorf("delete log %s: %w", tp, err))
 	}

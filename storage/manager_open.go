@@ -23,6 +23,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		return nil, errors.New("log.dirs names no directory")
 	}
 	m := &Manager{o: o, cache: newFileCache(o.FS, o.Clock, o.OpenFiles), dirty: newDirtySet(), logs: make(map[TopicPartition]*Log)}
+	m.flushTime = m.o.Metrics.Histogram("kafka_log_logflushstats_logflushrateandtimems", "Time of one log's flush, in milliseconds.")
 	for _, path := range o.Dirs {
 		d, err := m.openDir(path)
 		if err == nil {
@@ -33,6 +34,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 			return nil, errors.Join(err, m.CloseNow())
 		}
 	}
+	m.registerFigures()
 	return m, nil
 }
 
@@ -98,6 +100,13 @@ func (m *Manager) loadDir(ctx context.Context, d *logDir) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	// Recovery may have cut below a recovery point: it has to be gone before
+	// those offsets are written again. Entries of logs that are gone go too.
+	if !clean {
+		if err := m.checkpointDir(d, recoveryPointFile, (*Log).RecoveryPoint); err != nil {
+			return err
+		}
+	}
 	if len(tps) > 0 {
 		m.o.Logger.Info("logs loaded", zap.String("dir", d.path), zap.Int("logs", len(tps)), zap.Bool("cleanStop", clean),
 			zap.Duration("took", m.o.Clock.Now().Sub(started).Round(time.Millisecond)))
@@ -107,7 +116,6 @@ func (m *Manager) loadDir(ctx context.Context, d *logDir) error {
 
 func (m *Manager) loadLog(d *logDir, tp TopicPartition, c Config, st loadState) error {
 	l := m.newLog(tp, d, filepath.Join(d.path, tp.String()), c)
-	l.logStart.Store(st.logStart)
 	if err := l.load(st); err != nil {
 		return err
 	}

@@ -101,19 +101,31 @@ func (m *Manager) FlushAll() {
 // left out: they are what a missing entry means.
 func (m *Manager) checkpoint(file string, offset func(*Log) int64) {
 	for _, d := range m.dirs {
-		if d.offline() != nil {
-			continue
+		if d.offline() == nil {
+			m.report(m.checkpointDir(d, file, offset))
 		}
+	}
+}
+
+// checkpointDir writes a checkpoint of one directory. A full disk leaves the old
+// one, which is right, if older.
+func (m *Manager) checkpointDir(d *logDir, file string, offset func(*Log) int64) error {
+	err := d.writeOffsets(file, func() map[TopicPartition]int64 {
 		offsets := make(map[TopicPartition]int64)
 		for _, l := range m.snapshot() {
 			if o := offset(l); l.dir == d && o > 0 {
 				offsets[l.tp] = o
 			}
 		}
-		if err := d.writeOffsetsIfChanged(file, offsets); err != nil {
-			m.report(d.fail(fmt.Errorf("write %s: %w", filepath.Join(d.path, file), err)))
-		}
+		return offsets
+	})
+	switch {
+	case err == nil:
+		return nil
+	case isFull(err):
+		return fmt.Errorf("write %s: %w", filepath.Join(d.path, file), errors.Join(ErrNoSpace, err))
 	}
+	return d.fail(fmt.Errorf("write %s: %w", filepath.Join(d.path, file), err))
 }
 
 // Close stops cleanly: what a start needs is written, the device is synced once,
@@ -145,13 +157,17 @@ func (m *Manager) closeDir(d *logDir) error {
 		return fmt.Errorf("sync %s: %w", d.path, err)
 	}
 	for _, l := range logs {
-		l.recoveryPoint.Store(l.LogEndOffset())
+		if l.dir == d {
+			l.recoveryPoint.Store(l.LogEndOffset())
+		}
 	}
-	m.checkpoint(recoveryPointFile, (*Log).RecoveryPoint)
-	m.checkpoint(logStartFile, (*Log).LogStartOffset)
-	m.checkpoint(highWatermarkFile, (*Log).HighWatermark)
-	if err := d.offline(); err != nil {
-		return err
+	for _, c := range []struct {
+		file   string
+		offset func(*Log) int64
+	}{{recoveryPointFile, (*Log).RecoveryPoint}, {logStartFile, (*Log).LogStartOffset}, {highWatermarkFile, (*Log).HighWatermark}} {
+		if err := m.checkpointDir(d, c.file, c.offset); err != nil {
+			return err
+		}
 	}
 	return d.replaceFile(filepath.Join(d.path, cleanShutdownFile), []byte(`{"version":0,"brokerEpoch":-1}`), true)
 }

@@ -2,13 +2,8 @@ package storage
 
 import (
 	"encoding/binary"
-	"errors"
-	"io"
-	"io/fs"
 	"sort"
 	"sync"
-
-	"barnabas/storage/vfs"
 )
 
 // The offset index of a segment, as Kafka's .index file: entries of 8 bytes,
@@ -110,56 +105,4 @@ func allZero(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// searchOffsetFile finds the floor of a relative offset in a sealed segment's
-// index file by bisection. An entry that cannot be right is ErrCorrupt.
-func searchOffsetFile(f vfs.File, relative, size int64) (int64, error) {
-	n, err := f.Size()
-	if err != nil {
-		return 0, err
-	}
-	if n%offsetEntryBytes != 0 {
-		return 0, ErrCorrupt
-	}
-	lo, hi, found := int64(0), n/offsetEntryBytes, int64(0)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		var e [offsetEntryBytes]byte
-		if _, err := f.ReadAt(e[:], mid*offsetEntryBytes); err != nil {
-			return 0, err
-		}
-		rel, pos := int64(binary.BigEndian.Uint32(e[:])), int64(binary.BigEndian.Uint32(e[4:]))
-		if pos >= size {
-			return 0, ErrCorrupt
-		}
-		if rel > relative || (rel == 0 && pos == 0 && mid > 0) {
-			hi = mid
-		} else {
-			lo, found = mid+1, pos
-		}
-	}
-	return found, nil
-}
-
-// lookup is the position from which a scan for offset starts.
-func (s *segment) lookup(offset int64) (int64, error) {
-	if pos := s.offsets.floor(offset - s.base); pos > 0 || s.offsets.len() > 0 {
-		return pos, nil
-	}
-	f, err := s.cache.fs.Open(s.sibling(".index"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil // an active segment before its first entry, or one without an index
-	}
-	if err != nil {
-		return 0, err
-	}
-	pos, err := searchOffsetFile(f, offset-s.base, s.size.Load())
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if errors.Is(err, ErrCorrupt) || errors.Is(err, io.EOF) {
-		return 0, nil // scan from the start: slow and right
-	}
-	return pos, err
 }

@@ -166,7 +166,7 @@ func (l *Log) recall(id int64, p *producer) {
 			if b.BaseOffset() >= oldest.baseOffset() {
 				return false
 			}
-			if b.ProducerID() == id && b.ProducerEpoch() == p.epoch && !b.IsControl() && b.LastOffset() >= l.LogStartOffset() {
+			if b.ProducerID() == id && b.ProducerEpoch() == p.epoch && !b.IsControl() {
 				older = append(older, batchEntry(b))
 			}
 			return true

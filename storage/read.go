@@ -31,6 +31,7 @@ func (l *Log) Read(o ReadOptions) (*Region, error) {
 		if err := l.usable(); err != nil {
 			return nil, err
 		}
+		cuts := l.truncations.Load()
 		end := l.LogEndOffset()
 		if o.Offset < l.LogStartOffset() || o.Offset > end {
 			return nil, l.errorf(ErrOffsetOutOfRange, "offset %d, the log has %d to %d", o.Offset, l.LogStartOffset(), end)
@@ -49,14 +50,13 @@ func (l *Log) Read(o ReadOptions) (*Region, error) {
 		for ; i < len(segments); i++ {
 			r, err := l.readSegment(segments, i, o, end)
 			if r != nil || err != nil {
-				if errors.Is(err, ErrOffsetOutOfRange) && o.Offset >= l.LogStartOffset() {
-					err = nil
-					break // retired under us by a truncation: look again
+				if errors.Is(err, errRetired) || (err != nil && cuts != l.truncations.Load()) {
+					break // deleted or truncated under us: look again
 				}
 				return r, l.readFailed(err)
 			}
 		}
-		if i == len(segments) {
+		if i == len(segments) && cuts == l.truncations.Load() {
 			return nil, nil
 		}
 	}
@@ -64,7 +64,7 @@ func (l *Log) Read(o ReadOptions) (*Region, error) {
 
 func (l *Log) readFailed(err error) error {
 	switch {
-	case err == nil || errors.Is(err, ErrOffsetOutOfRange) || errors.Is(err, ErrCorrupt):
+	case err == nil || errors.Is(err, ErrOffsetOutOfRange) || errors.Is(err, ErrCorrupt) || errors.Is(err, errRetired):
 		return err
 	case l.usable() != nil:
 		return l.usable()
@@ -92,6 +92,9 @@ func (l *Log) readSegment(segments []*segment, i int, o ReadOptions, end int64) 
 		if o.MinOne && r.length < first {
 			r.length = first
 		}
+	}
+	if err == nil {
+		err = l.repair(s)
 	}
 	if err != nil || r.length <= 0 {
 		r.Release()
@@ -129,15 +132,23 @@ func (l *Log) locate(s *segment, offset, limit int64) (position int64, size int,
 		from = 0
 	}
 	position = limit
+	lied := false
 	visit := func(b record.Batch, at int64) bool {
+		if at == from && at > 0 && b.BaseOffset() > offset {
+			lied = true // the index led past the offset
+			return false
+		}
 		if b.LastOffset() < offset {
 			return true
 		}
 		position, size = at, b.Size()
 		return false
 	}
-	if _, err = l.scanTo(s, from, limit, visit); errors.Is(err, ErrCorrupt) && from > 0 {
-		_, err = l.scanTo(s, 0, limit, visit) // an index that lies costs time, nothing else
+	_, err = l.scanTo(s, from, limit, visit)
+	if from > 0 && (lied || errors.Is(err, ErrCorrupt)) {
+		s.damaged.Store(s.sealed.Load()) // an index that lies costs time, nothing else
+		from, position, size = 0, limit, 0
+		_, err = l.scanTo(s, 0, limit, visit)
 	}
 	return position, size, err
 }
@@ -176,7 +187,7 @@ func (l *Log) scanTo(s *segment, from, limit int64, visit func(record.Batch, int
 		}
 		head := record.Batch(have[skip : skip+record.HeaderSize])
 		size, err := record.HeaderSizeOf(head)
-		if err != nil || pos+int64(size) > limit {
+		if err != nil || pos+int64(size) > limit || head.Magic() != record.Magic || head.BaseOffset() < s.base {
 			return pos, l.errorf(ErrCorrupt, "segment %d has no whole batch at %d", s.base, pos)
 		}
 		if !visit(head, pos) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,11 +30,10 @@ type loadState struct {
 func (l *Log) load(st loadState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.list(); err != nil {
+	if err := l.list(st.logStart); err != nil {
 		return err
 	}
 	segments := l.segments()
-	l.recoveryPoint.Store(st.recoveryPoint)
 	end, err := int64(0), error(nil)
 	if st.clean {
 		end, err = l.openActiveLocked(segments[len(segments)-1])
@@ -43,30 +43,53 @@ func (l *Log) load(st loadState) error {
 	if err != nil {
 		return err
 	}
-	segments = l.segments()
-	l.logEnd.Store(end)
-	l.setTailLocked()
-	l.recoveryPoint.Store(end)
-	l.logStart.Store(min(max(st.logStart, segments[0].base), end))
-	l.highWatermark.Store(min(max(st.highWatermark, l.logStart.Load()), end))
-	l.epochs.truncateEnd(max(end, 1))
-	if err := l.dropSnapshotsLocked(end); err != nil {
+	if err := l.settleLocked(end, st); err != nil {
 		return err
 	}
-	l.drawJitter()
+	if end < st.logStart { // what was deleted reaches beyond what the crash left
+		if err := l.startAnewLocked(st.logStart); err != nil {
+			return err
+		}
+	}
+	if end < st.highWatermark {
+		l.logz.Error("the log lost records below its high watermark: replicas may differ", zap.Stringer("log", l.tp),
+			zap.Int64("highWatermark", st.highWatermark), zap.Int64("logEndOffset", end))
+	}
 	return l.loadProducersLocked()
 }
 
+// settleLocked sets all offsets by the end that was found, and makes the names
+// durable that recovery made or removed.
+func (l *Log) settleLocked(end int64, st loadState) error {
+	l.logEnd.Store(end)
+	l.setTailLocked()
+	l.recoveryPoint.Store(end)
+	l.logStart.Store(min(max(st.logStart, l.segments()[0].base), end))
+	l.highWatermark.Store(min(max(st.highWatermark, l.logStart.Load()), end))
+	l.epochs.truncateEnd(max(end, 1))
+	l.epochs.truncateStart(l.logStart.Load())
+	l.drawJitter()
+	if err := l.dropSnapshotsLocked(end); err != nil || st.clean {
+		return err
+	}
+	if err := l.writeEpochs(true); err != nil && !isFull(err) {
+		return err
+	}
+	return l.syncNames()
+}
+
 // list reads the directory: segments, snapshots, the topic's id and epochs.
-func (l *Log) list() error {
+func (l *Log) list(logStart int64) error {
 	entries, err := l.dir.fs.ReadDir(l.path)
 	if err != nil {
 		return err
 	}
 	var segments []*segment
+	names := make(map[string]bool, len(entries))
 	now := l.cache.now()
 	for _, e := range entries {
 		name := e.Name()
+		names[name] = true
 		full := filepath.Join(l.path, name)
 		base, suffix := parseFileName(name)
 		switch {
@@ -78,7 +101,7 @@ func (l *Log) list() error {
 			l.dir.doom(doomed{path: full, due: now})
 		case base >= 0 && suffix == ".log":
 			s := newSegment(l.path, base, l.cache)
-			s.created, s.sealed = now, true
+			s.created = now
 			size, err := l.dir.fs.Size(full)
 			if err != nil {
 				return err
@@ -89,13 +112,22 @@ func (l *Log) list() error {
 			l.snapshots = append(l.snapshots, base)
 		}
 	}
+	if segments, err = l.dropEmpty(segments); err != nil {
+		return err
+	}
 	if len(segments) == 0 {
-		s := newSegment(l.path, max(l.logStart.Load(), 0), l.cache)
+		s := newSegment(l.path, max(logStart, 0), l.cache)
 		s.created = now
+		if err := s.create(); err != nil {
+			return err
+		}
 		segments = append(segments, s)
 	}
-	segments[len(segments)-1].sealed = false
-	slices.Sort(l.snapshots)
+	for _, s := range segments[:len(segments)-1] {
+		s.sealed.Store(true)
+		s.times.forget()
+		s.damaged.Store(!names[fileName(s.base, ".index")] || !names[fileName(s.base, ".timeindex")])
+	}
 	if n := len(l.snapshots); n > 0 {
 		l.lastSnapshot = l.snapshots[n-1]
 	}
@@ -103,14 +135,37 @@ func (l *Log) list() error {
 	return l.readSideFiles()
 }
 
+// dropEmpty removes the segments that hold nothing, but for the last: a roll
+// that a crash or a full disk stopped leaves one, and it would hide what the
+// segment before it took afterwards.
+func (l *Log) dropEmpty(segments []*segment) ([]*segment, error) {
+	kept := segments[:0]
+	for i, s := range segments {
+		if s.size.Load() > 0 || i == len(segments)-1 {
+			kept = append(kept, s)
+			continue
+		}
+		for _, suffix := range []string{".index", ".timeindex", ".log"} {
+			if err := l.dir.removeFile(s.sibling(suffix)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return kept, nil
+}
+
 func (l *Log) readSideFiles() error {
 	data, err := l.dir.fs.ReadFile(filepath.Join(l.path, partitionMetadataFile))
 	if err == nil {
-		id, err := decodePartitionMetadata(data)
-		if err != nil {
-			return err
+		if isBlank(data) {
+			l.logz.Warn("the topic's id did not reach the disk before a crash: the log takes the next one it is given", zap.Stringer("log", l.tp))
+		} else {
+			id, err := decodePartitionMetadata(data)
+			if err != nil {
+				return err
+			}
+			l.topicID.Store(&id)
 		}
-		l.topicID.Store(&id)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -179,7 +234,7 @@ func (l *Log) openActiveLocked(s *segment) (end int64, err error) {
 	if !ok {
 		l.indexedSize = -1
 	}
-	from := s.offsets.floor(maxRelative)
+	from := s.offsets.floor(math.MaxInt64)
 	end, err = l.lastBatchEnd(s, from)
 	if errors.Is(err, ErrCorrupt) {
 		l.logz.Warn("the active segment does not end with a whole batch though the broker stopped cleanly: recovering it", zap.Stringer("log", l.tp), zap.Error(err))
@@ -225,12 +280,17 @@ func ignoreMissing(err error) error {
 // cuts at the first bad batch, and gives the log end.
 func (l *Log) recoverLocked(recoveryPoint int64) (end int64, err error) {
 	segments := l.segments()
-	i := max(floorSegment(segments, recoveryPoint), 0)
+	i := max(floorSegment(segments, recoveryPoint-1), 0) // as Flush does
 	end = segments[i].base
 	for ; i < len(segments); i++ {
 		s := segments[i]
 		if s.base < end {
-			return 0, l.errorf(ErrCorrupt, "segment %d begins below offset %d, where the one before it ends", s.base, end)
+			l.logz.Error("recovery drops segments that begin before the one in front of them ends", zap.Stringer("log", l.tp),
+				zap.Int64("segment", s.base), zap.Int64("logEndOffset", end), zap.Int("segmentsDropped", len(segments)-i))
+			if err := l.reviveLocked(segments, i); err != nil {
+				return 0, err
+			}
+			return end, l.rebuildLocked(l.activeLocked())
 		}
 		good, next, err := l.checkSegment(s, recoveryPoint, end)
 		if err != nil {
@@ -241,42 +301,44 @@ func (l *Log) recoverLocked(recoveryPoint int64) (end int64, err error) {
 		if !whole {
 			l.logz.Warn("recovery cut the log at the first bad batch", zap.Stringer("log", l.tp), zap.Int64("segment", s.base),
 				zap.Int64("position", good), zap.Int64("bytesCut", s.size.Load()-good), zap.Int64("logEndOffset", end), zap.Int("segmentsDropped", len(segments)-1-i))
-			if err := l.dropLocked(segments[i+1:]); err != nil {
+			if err := l.reviveLocked(segments, i+1); err != nil {
 				return 0, err
 			}
-			segments = slices.Clone(segments[:i+1])
-			s.sealed = false
-			l.segs.Store(&segments)
+			segments = l.segments()
 		}
 		if err := l.acceptSegment(s, good); err != nil {
 			return 0, err
 		}
 	}
-	return end, l.syncNames()
+	return end, nil
 }
 
-// acceptSegment cuts a recovered segment, builds its indexes and syncs it.
+// reviveLocked drops the segments from i on; the one before becomes the active
+// one.
+func (l *Log) reviveLocked(segments []*segment, i int) error {
+	if err := l.dropLocked(segments[i:]); err != nil {
+		return err
+	}
+	kept := slices.Clone(segments[:i])
+	l.segs.Store(&kept)
+	s := kept[i-1]
+	return l.unsealLocked(s)
+}
+
+// acceptSegment cuts a recovered segment, syncs it and builds its indexes.
 func (l *Log) acceptSegment(s *segment, good int64) error {
 	if err := l.cutLocked(s, good); err != nil {
 		return err
 	}
-	f, err := s.acquire()
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	s.release()
-	if err != nil {
-		return err
-	}
-	if !s.sealed {
+	if !s.sealed.Load() {
 		l.indexedSize = -1
 		return nil
 	}
 	if err := l.writeIndexes(s, true); err != nil {
 		return err
 	}
-	s.offsets.drop()
+	s.damaged.Store(false)
+	s.seal()
 	return nil
 }
 

@@ -58,7 +58,11 @@ func (l *Log) expiredLocked(segments []*segment, i int, size, now int64) (string
 		return "", nil
 	}
 	if c.RetentionMs >= 0 {
-		if err := l.loadTimes(s); err != nil {
+		err := l.loadTimes(s)
+		if err == nil {
+			err = l.repairLocked(s)
+		}
+		if err != nil {
 			return "", err
 		}
 		newest := s.times.maximum().timestamp
@@ -79,7 +83,7 @@ func (l *Log) expiredLocked(segments []*segment, i int, size, now int64) (string
 // if that is all. The files are renamed now and deleted later.
 func (l *Log) deleteOldestLocked(n int, why string) error {
 	if n == len(l.segments()) {
-		if err := l.rollLocked(l.clock.Now().UnixMilli()); err != nil {
+		if err := l.rollLocked(l.cache.now(), l.LogEndOffset()); err != nil {
 			return err
 		}
 	}
@@ -88,15 +92,18 @@ func (l *Log) deleteOldestLocked(n int, why string) error {
 	l.raiseLogStartLocked(max(l.LogStartOffset(), kept[0].base))
 	l.segs.Store(&kept)
 	for _, s := range gone {
+		s.retire() // first: nobody opens the old name any more
 		if err := l.dir.deleteLater(s, l.Config().FileDeleteDelayMs); err != nil {
 			return l.dir.fail(l.errorf(err, "delete segment %d", s.base))
 		}
-		s.retire()
 	}
 	l.newNames = true
 	l.logz.Info("segments deleted", zap.Stringer("log", l.tp), zap.Int("segments", n), zap.String("reason", why),
 		zap.Int64("logStartOffset", l.LogStartOffset()))
-	return l.pruneSnapshotsLocked()
+	if err := l.pruneSnapshotsLocked(); err != nil {
+		return l.dir.fail(l.errorf(err, "remove a producer snapshot"))
+	}
+	return nil
 }
 
 func (l *Log) raiseLogStartLocked(offset int64) {

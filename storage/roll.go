@@ -2,9 +2,7 @@ package storage
 
 import (
 	"errors"
-	"io/fs"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -16,8 +14,8 @@ import (
 // active one: too large (segment.bytes), too old (segment.ms by the timestamps
 // of the batches, or by the clock while they have none), an index full, or an
 // offset too far from the base.
-func (l *Log) maybeRollLocked(size int64, head record.Batch, last, now int64) error {
-	s := l.activeLocked()
+func (l *Log) maybeRollLocked(b record.Batch, now int64) error {
+	s, size, last := l.activeLocked(), int64(len(b)), b.LastOffset()
 	filled := s.size.Load()
 	if filled == 0 && last-s.base <= maxRelative {
 		return nil
@@ -25,7 +23,7 @@ func (l *Log) maybeRollLocked(size int64, head record.Batch, last, now int64) er
 	c := l.Config()
 	age := now - s.created
 	if s.firstTime >= 0 {
-		age = head.MaxTimestamp() - s.firstTime
+		age = b.MaxTimestamp() - s.firstTime
 	}
 	full := filled > int64(c.SegmentBytes)-size ||
 		age > c.SegmentMs-l.jitterMs ||
@@ -35,7 +33,8 @@ func (l *Log) maybeRollLocked(size int64, head record.Batch, last, now int64) er
 	if !full {
 		return nil
 	}
-	return l.rollLocked(now)
+	// A follower's batch may begin far behind the log end.
+	return l.rollLocked(now, max(b.BaseOffset(), l.LogEndOffset()))
 }
 
 // Roll closes the active segment and starts an empty one, unless the active one
@@ -46,30 +45,31 @@ func (l *Log) Roll() error {
 	if err := l.usable(); err != nil {
 		return err
 	}
-	return l.rollLocked(l.clock.Now().UnixMilli())
+	return l.rollLocked(l.cache.now(), l.LogEndOffset())
 }
 
 // rollLocked seals the active segment: its indexes go to their files, the
-// producers' state to a snapshot, and a segment based at the log end follows.
-// None of it is synced: recovery builds anew what a crash takes.
-func (l *Log) rollLocked(now int64) error {
-	end := l.LogEndOffset()
+// producers' state to a snapshot, and a segment based at base, the log end or
+// behind it, follows. None of it is synced: recovery builds anew what a crash
+// takes. The new file comes last: a roll that a full disk stopped leaves no
+// empty segment behind, which would hide what the old one takes from then on.
+func (l *Log) rollLocked(now, base int64) error {
 	old := l.activeLocked()
-	if old.size.Load() == 0 && old.base == end {
+	if old.size.Load() == 0 && old.base == base {
 		return nil
 	}
-	if err := l.writeSnapshotLocked(false); err != nil {
+	if err := l.writeSnapshotLocked(); err != nil {
 		return l.rollFailed(err)
 	}
-	s := newSegment(l.path, end, l.cache)
+	if err := l.writeIndexes(old, false); err != nil {
+		return l.rollFailed(err)
+	}
+	s := newSegment(l.path, base, l.cache)
 	s.created = now
-	if _, err := s.acquire(); err != nil {
-		return l.rollFailed(err)
+	if err := s.create(); err != nil {
+		return l.rollFailed(errors.Join(err, l.dir.removeFile(s.path)))
 	}
-	s.release()
-	if err := l.sealLocked(old); err != nil {
-		return l.rollFailed(err)
-	}
+	old.seal()
 	l.newNames = true
 	segments := append(slices.Clone(l.segments()), s)
 	l.segs.Store(&segments)
@@ -82,21 +82,21 @@ func (l *Log) rollLocked(now int64) error {
 // rollFailed tells a full disk, which lets the append be tried again, from a
 // failed one.
 func (l *Log) rollFailed(err error) error {
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+	if isFull(err) {
 		return l.errorf(errors.Join(ErrNoSpace, err), "roll")
 	}
 	return l.dir.fail(l.errorf(err, "roll"))
 }
 
-// sealLocked writes the indexes of a segment that takes no more appends and
-// frees the memory of the offset index.
-func (l *Log) sealLocked(s *segment) error {
-	if err := l.writeIndexes(s, false); err != nil {
-		return err
-	}
-	s.sealed = true
+// isFull tells a full disk from a broken one.
+func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+// seal marks a segment whose indexes are in their files, and frees the memory
+// of both.
+func (s *segment) seal() {
+	s.sealed.Store(true)
 	s.offsets.drop()
-	return nil
+	s.times.drop()
 }
 
 // writeIndexes brings a segment's index files up to date.
@@ -115,26 +115,4 @@ func (l *Log) drawJitter() {
 	} else {
 		l.jitterMs = 0
 	}
-}
-
-// loadTimes reads a sealed segment's time index on first use; where the file is
-// missing or damaged the segment is scanned.
-func (l *Log) loadTimes(s *segment) error {
-	if s.times.maximum().timestamp != noTime || s.size.Load() == 0 {
-		return nil
-	}
-	data, err := l.cache.fs.ReadFile(filepath.Clean(s.sibling(".timeindex")))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	entries, derr := decodeTimeIndex(data)
-	if err == nil && derr == nil && len(entries) > 0 {
-		s.times.set(entries)
-		return nil
-	}
-	_, err = l.scan(s, 0, func(b record.Batch, _ int64) bool {
-		s.times.saw(b.MaxTimestamp(), b.LastOffset()-s.base)
-		return true
-	})
-	return err
 }

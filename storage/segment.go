@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -22,7 +23,11 @@ type segment struct {
 	// The following are the append lock's.
 	created   int64 // ms; when the segment was opened for writing
 	firstTime int64 // timestamp of the first batch, noTime while empty
-	sealed    bool  // no longer the active segment; its indexes are on disk
+
+	// sealed: no longer the active segment; its indexes are on disk.
+	sealed atomic.Bool
+	// damaged: an index file of the sealed segment has to be written anew.
+	damaged atomic.Bool
 
 	offsets offsetIndex
 	times   timeIndex
@@ -54,15 +59,29 @@ func (s *segment) sibling(suffix string) string {
 	return filepath.Join(filepath.Dir(s.path), fileName(s.base, suffix))
 }
 
+// errRetired: the segment was deleted or truncated away. Whoever meets it looks
+// at the log's present list of segments.
+var errRetired = errors.New("segment is gone")
+
+// create makes the segment's file, empty.
+func (s *segment) create() error {
+	f, err := s.cache.fs.Create(s.path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(0), f.Close())
+}
+
 // acquire opens the segment's file if need be and keeps it open until release.
+// It never makes the file: a name that is missing is a failure.
 func (s *segment) acquire() (vfs.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.retired {
-		return nil, ErrOffsetOutOfRange
+		return nil, errRetired
 	}
 	if s.file == nil {
-		f, err := s.cache.fs.Create(s.path)
+		f, err := s.cache.fs.Open(s.path)
 		if err != nil {
 			return nil, err
 		}
@@ -155,17 +174,16 @@ func (c *fileCache) opened(s *segment) {
 		return
 	}
 	// Look at each entry once at most: those closed leave the ring.
+	// Those that stay go behind the others, so that the hand moves on.
 	look := c.ring
-	c.ring = make([]*segment, 0, len(look))
-	for i, o := range look {
-		if int(c.open.Load()) <= c.limit*7/8 && len(look) < 4*c.limit {
-			c.ring = append(c.ring, look[i:]...)
-			return
-		}
-		if o == s || !o.evict() {
-			c.ring = append(c.ring, o)
+	var stay []*segment
+	i, all := 0, len(look) >= 4*c.limit
+	for ; i < len(look) && (all || int(c.open.Load()) > c.limit*7/8); i++ {
+		if look[i] == s || !look[i].evict() {
+			stay = append(stay, look[i])
 		}
 	}
+	c.ring = append(look[i:], stay...)
 }
 
 func (c *fileCache) closed() { c.open.Add(-1) }

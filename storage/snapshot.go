@@ -94,13 +94,13 @@ func subtractSequence(s, n int32) int32 {
 	return s - n
 }
 
-// writeSnapshot keeps the producers' state as of the log end.
-func (l *Log) writeSnapshotLocked(sync bool) error {
+// writeSnapshotLocked keeps the producers' state as of the log end.
+func (l *Log) writeSnapshotLocked() error {
 	end := l.LogEndOffset()
 	if end == l.lastSnapshot || end == 0 {
 		return nil
 	}
-	if err := l.dir.replaceFile(filepath.Join(l.Path(), fileName(end, ".snapshot")), l.producers.encode(), sync); err != nil {
+	if err := l.dir.replaceFile(filepath.Join(l.Path(), fileName(end, ".snapshot")), l.producers.encode(), false); err != nil {
 		return err
 	}
 	l.lastSnapshot = end

@@ -11,14 +11,16 @@ import (
 //	timestamp int64 | relativeOffset int32
 //
 // big-endian, timestamps strictly ascending. An entry says that timestamp is the
-// highest up to its offset. Kept in memory while the segment is active, and read
-// on first use once it is sealed.
+// highest up to its offset. The active segment's entries are in memory; those of
+// a sealed segment are searched in the file.
 type timeIndex struct {
 	mu      sync.RWMutex
 	entries []timeEntry
 	// max is the highest timestamp of the segment and the last offset of the
 	// batch that brought it; an entry for it is forced when the segment is sealed.
 	max timeEntry
+	// known: max is that of all batches, not of those seen so far.
+	known bool
 }
 
 type timeEntry struct {
@@ -31,7 +33,7 @@ const timeEntryBytes = 12
 func (x *timeIndex) reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.entries, x.max = nil, timeEntry{timestamp: noTime}
+	x.entries, x.max, x.known = nil, timeEntry{timestamp: noTime}, true
 }
 
 // saw takes a batch's highest timestamp.
@@ -85,6 +87,36 @@ func (x *timeIndex) encode() []byte {
 		b = binary.BigEndian.AppendUint32(b, e.relative)
 	}
 	return b
+}
+
+// drop frees the entries; they are in the file.
+func (x *timeIndex) drop() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entries = nil
+}
+
+// forget says that the maximum has to be loaded.
+func (x *timeIndex) forget() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entries, x.max, x.known = nil, timeEntry{timestamp: noTime}, false
+}
+
+func (x *timeIndex) isKnown() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.known
+}
+
+// know takes the maximum that was loaded, unless the index was built anew
+// meanwhile.
+func (x *timeIndex) know(highest timeEntry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.known {
+		x.max, x.known = highest, true
+	}
 }
 
 func (x *timeIndex) set(entries []timeEntry) {
