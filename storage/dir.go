@@ -185,13 +185,19 @@ func deletedName(tp TopicPartition) string {
 // MakeDirs makes a directory of the operating system and its parents.
 func MakeDirs(path string) error { return makeDirs(vfs.OS(), path) }
 
-// makeDirs makes a directory and its parents.
+// makeDirs makes a directory and its parents, durably.
 func makeDirs(fsys vfs.FS, path string) error {
+	parent := filepath.Dir(path)
 	err := fsys.Mkdir(path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	parent := filepath.Dir(path)
+	if err == nil {
+		if err = fsys.SyncDir(parent); errors.Is(err, fs.ErrPermission) {
+			err = nil // a parent that may not be listed cannot be synced
+		}
+		return err
+	}
 	if !errors.Is(err, fs.ErrNotExist) || parent == path {
 		return err
 	}

@@ -110,6 +110,15 @@ func (l *Log) ActiveSegmentBase() int64 {
 	return s[len(s)-1].base
 }
 
+// FirstSegmentBase is the base offset of the oldest segment: what lies below it
+// is gone, also for retries of idempotent producers after a crash.
+func (l *Log) FirstSegmentBase() int64 {
+	if s := l.segments(); len(s) > 0 {
+		return s[0].base
+	}
+	return l.LogEndOffset()
+}
+
 // Size is how many bytes of batches the log holds.
 func (l *Log) Size() int64 {
 	var n int64

@@ -75,9 +75,6 @@ func encodePartitionMetadata(id [16]byte) []byte {
 	return []byte("version: 0\ntopic_id: " + base64.RawURLEncoding.EncodeToString(id[:]))
 }
 
-// isBlank tells a file whose content a crash took: empty, or zeros.
-func isBlank(data []byte) bool { return allZero(data) }
-
 func decodePartitionMetadata(data []byte) (id [16]byte, err error) {
 	for line := range strings.Lines(string(data)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")

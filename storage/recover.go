@@ -30,7 +30,7 @@ type loadState struct {
 func (l *Log) load(st loadState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.list(st.logStart); err != nil {
+	if err := l.list(st); err != nil {
 		return err
 	}
 	segments := l.segments()
@@ -79,7 +79,7 @@ func (l *Log) settleLocked(end int64, st loadState) error {
 }
 
 // list reads the directory: segments, snapshots, the topic's id and epochs.
-func (l *Log) list(logStart int64) error {
+func (l *Log) list(st loadState) error {
 	entries, err := l.dir.fs.ReadDir(l.path)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (l *Log) list(logStart int64) error {
 		return err
 	}
 	if len(segments) == 0 {
-		s := newSegment(l.path, max(logStart, 0), l.cache)
+		s := newSegment(l.path, max(st.logStart, 0), l.cache)
 		s.created = now
 		if err := s.create(); err != nil {
 			return err
@@ -132,7 +132,7 @@ func (l *Log) list(logStart int64) error {
 		l.lastSnapshot = l.snapshots[n-1]
 	}
 	l.segs.Store(&segments)
-	return l.readSideFiles()
+	return l.readSideFiles(st)
 }
 
 // dropEmpty removes the segments that hold nothing, but for the last: a roll
@@ -154,18 +154,20 @@ func (l *Log) dropEmpty(segments []*segment) ([]*segment, error) {
 	return kept, nil
 }
 
-func (l *Log) readSideFiles() error {
+func (l *Log) readSideFiles(st loadState) error {
 	data, err := l.dir.fs.ReadFile(filepath.Join(l.path, partitionMetadataFile))
 	if err == nil {
-		if isBlank(data) {
+		id, err := decodePartitionMetadata(data)
+		if err != nil && (st.clean || st.recoveryPoint > 0) { // a flush syncs it
+			return err
+		}
+		if err != nil {
 			l.logz.Warn("the topic's id did not reach the disk before a crash: the log takes the next one it is given", zap.Stringer("log", l.tp))
-		} else {
-			id, err := decodePartitionMetadata(data)
-			if err != nil {
+			if err := l.dir.removeFile(filepath.Join(l.path, partitionMetadataFile)); err != nil {
 				return err
 			}
-			l.topicID.Store(&id)
 		}
+		l.topicID.Store(&id)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -280,13 +282,24 @@ func ignoreMissing(err error) error {
 // cuts at the first bad batch, and gives the log end.
 func (l *Log) recoverLocked(recoveryPoint int64) (end int64, err error) {
 	segments := l.segments()
-	i := max(floorSegment(segments, recoveryPoint-1), 0) // as Flush does
+	first := max(floorSegment(segments, recoveryPoint-1), 0) // as Flush does
+	i := first
 	end = segments[i].base
 	for ; i < len(segments); i++ {
 		s := segments[i]
 		if s.base < end {
 			l.logz.Error("recovery drops segments that begin before the one in front of them ends", zap.Stringer("log", l.tp),
 				zap.Int64("segment", s.base), zap.Int64("logEndOffset", end), zap.Int("segmentsDropped", len(segments)-i))
+			if err := l.reviveLocked(segments, i); err != nil {
+				return 0, err
+			}
+			return end, l.rebuildLocked(l.activeLocked())
+		}
+		if lost := s.base > end && end >= recoveryPoint && i > first; lost && !l.Config().Compact {
+			// The segment before it lost its tail, at the end of a batch: what
+			// follows would be a log with a hole.
+			l.logz.Warn("recovery cut the log where a segment's tail is missing", zap.Stringer("log", l.tp),
+				zap.Int64("logEndOffset", end), zap.Int64("segment", s.base), zap.Int("segmentsDropped", len(segments)-i))
 			if err := l.reviveLocked(segments, i); err != nil {
 				return 0, err
 			}
