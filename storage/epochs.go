@@ -57,7 +57,7 @@ func (c *epochs) endOffset(epoch int32, logEnd int64) (int32, int64) {
 	defer c.mu.RUnlock()
 	n := len(c.entries)
 	switch {
-	case epoch < 0 || n == 0 || epoch > c.entries[n-1].epoch:
+	case epoch == -1 || n == 0 || epoch > c.entries[n-1].epoch:
 		return -1, -1
 	case epoch == c.entries[n-1].epoch:
 		return epoch, logEnd
