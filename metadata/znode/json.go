@@ -1,6 +1,7 @@
 package znode
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,13 +20,17 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// encode writes one. The documents have nothing that cannot be written.
+// encode writes one, without the escapes for HTML that Kafka's writer does not
+// know: <default> stays as it is. The documents have nothing that cannot be
+// written.
 func encode(doc any) []byte {
-	b, err := json.Marshal(doc)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(doc); err != nil {
 		panic("znode: " + err.Error())
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 // appendIDs writes broker ids as a JSON array.
