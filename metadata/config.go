@@ -3,6 +3,7 @@ package metadata
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -36,7 +37,9 @@ func (m *Metadata) SetConfig(ctx context.Context, kind, name string, values map[
 			answer = kerr.UnknownTopicOrPartition
 			return nil, nil
 		}
-		return nil, m.setConfig(ctx, kind, name, values)
+		var fatal error
+		answer, fatal = m.setConfig(ctx, kind, name, values)
+		return nil, fatal
 	})
 	if err != nil {
 		return err
@@ -44,29 +47,31 @@ func (m *Metadata) SetConfig(ctx context.Context, kind, name string, values map[
 	return answer
 }
 
-func (m *Metadata) setConfig(ctx context.Context, kind, name string, values map[string]string) error {
+// setConfig writes settings and tells of them. refused is why this entity's
+// cannot be written; fatal is a failure of the store.
+func (m *Metadata) setConfig(ctx context.Context, kind, name string, values map[string]string) (refused, fatal error) {
 	path, doc := znode.EntityConfigPath(kind, name), znode.EncodeConfig(values)
 	entity := store.Create(path, doc, store.Persistent)
 	if _, there, err := m.o.Store.Exists(ctx, path, nil); err != nil {
-		return err
+		return nil, err
 	} else if there {
 		entity = store.Set(path, doc, store.AnyVersion)
 	}
 	notice := store.Create(znode.ConfigChangePrefix(), znode.EncodeConfigChange(kind+"/"+name), store.Sequential)
 	outcomes, err := m.o.Store.Pipeline(ctx, [][]store.Op{{entity}, {notice}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, o := range outcomes {
 		if o.Err != nil {
-			return o.Err
+			return fmt.Errorf("write the settings of %s/%s: %w", kind, name, o.Err), nil
 		}
 	}
 	m.changes = append(m.changes, configChange{outcomes[1].Results[0].Path, m.now()})
 	m.edit(func(e *editor) { e.setConfig(kind, name, values) })
 	m.log.Info("settings changed", zap.String("kind", kind), zap.String("name", name), zap.Strings("set", slices.Sorted(maps.Keys(values))))
 	m.o.OnConfig(kind, name)
-	return m.purgeChanges(ctx)
+	return nil, m.purgeChanges(ctx)
 }
 
 // purgeChanges removes notifications that are old.

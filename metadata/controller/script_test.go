@@ -63,10 +63,9 @@ func TestScripts(t *testing.T) {
 // script is a machine over a tree of znodes. Every write goes through the tree,
 // so a write that the znodes refuse shows.
 type script struct {
-	t       *testing.T
-	tree    *tree.Tree
-	m       *controller.Machine
-	unclean bool
+	t    *testing.T
+	tree *tree.Tree
+	m    *controller.Machine
 }
 
 func newScript(t *testing.T) *script {

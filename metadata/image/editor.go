@@ -2,8 +2,8 @@ package image
 
 import (
 	"bytes"
+	"maps"
 	"slices"
-	"strings"
 )
 
 // Editor makes the next snapshot of one. Not safe for concurrent use.
@@ -71,55 +71,45 @@ func (e *Editor) Done() *Image {
 }
 
 func (e *Editor) mergeTopics() {
-	var put []*Topic
-	gone := make(map[[16]byte]bool, len(e.topics)) // ids that end or move
-	for name, t := range e.topics {
-		if t != nil {
-			put = append(put, t)
-		}
+	ids := make(map[[16]byte]*Topic, len(e.topics)) // nil: no topic has it any more
+	for name := range e.topics {
 		if old := e.next.Topic(name); old != nil {
-			gone[old.ID] = true
+			ids[old.ID] = nil
 		}
 	}
-	byName := func(a, b *Topic) int { return strings.Compare(a.Name, b.Name) }
-	byID := func(a, b *Topic) int { return bytes.Compare(a.ID[:], b.ID[:]) }
-	slices.SortFunc(put, byName)
-	e.next.byName = merge(e.next.byName, put, byName, func(t *Topic) bool {
-		_, replaced := e.topics[t.Name]
-		return replaced
+	for _, t := range e.topics {
+		if t != nil {
+			ids[t.ID] = t
+		}
+	}
+	delete(ids, [16]byte{})
+	e.next.byName = splice(e.next.byName, slices.Sorted(maps.Keys(e.topics)), cmpTopicName, func(name string) (*Topic, bool) {
+		return e.topics[name], e.topics[name] != nil
 	})
-	put = slices.DeleteFunc(put, func(t *Topic) bool { return t.ID == [16]byte{} })
-	slices.SortFunc(put, byID)
-	e.next.byID = merge(e.next.byID, put, byID, func(t *Topic) bool { return gone[t.ID] })
+	byID := slices.SortedFunc(maps.Keys(ids), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
+	e.next.byID = splice(e.next.byID, byID, cmpTopicID, func(id [16]byte) (*Topic, bool) { return ids[id], ids[id] != nil })
 }
 
 func mergeNamed(old []named, changes map[string]map[string]string) []named {
-	var put []named
-	for name, values := range changes {
-		if values != nil {
-			put = append(put, named{name, values})
-		}
-	}
-	byName := func(a, b named) int { return strings.Compare(a.name, b.name) }
-	slices.SortFunc(put, byName)
-	return merge(old, put, byName, func(n named) bool {
-		_, replaced := changes[n.name]
-		return replaced
+	return splice(old, slices.Sorted(maps.Keys(changes)), cmpNamed, func(name string) (named, bool) {
+		return named{name, changes[name]}, changes[name] != nil
 	})
 }
 
-// merge gives a new sorted slice: old without what is dropped, and put.
-func merge[T any](old, put []T, compare func(a, b T) int, dropped func(T) bool) []T {
-	out := make([]T, 0, len(old)+len(put))
-	for _, o := range old {
-		if dropped(o) {
-			continue
+// splice gives a new sorted slice: old with what value says at the keys, which
+// are sorted: an element, or none. What lies between is copied as it is.
+func splice[T, K any](old []T, keys []K, compare func(T, K) int, value func(K) (T, bool)) []T {
+	out := make([]T, 0, len(old)+len(keys))
+	for _, k := range keys {
+		at, found := slices.BinarySearchFunc(old, k, compare)
+		out = append(out, old[:at]...)
+		if v, ok := value(k); ok {
+			out = append(out, v)
 		}
-		for len(put) > 0 && compare(put[0], o) < 0 {
-			out = append(out, put[0])
-			put = put[1:]
+		if found {
+			at++
 		}
-		out = append(out, o)
+		old = old[at:]
 	}
-	return append(out, put...)
+	return append(out, old...)
 }

@@ -3,7 +3,9 @@ package embedded
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -97,40 +99,37 @@ func (s *Store) work(batch []*request) error {
 }
 
 // commit writes the nodes at paths as they are now, and syncs.
-func (s *Store) commit(paths []string) error {
+func (s *Store) commit(paths []string) (err error) {
+	defer caught(&err)
+	slices.Sort(paths) // so that pages fill in order
+	paths = slices.Compact(paths)
 	return s.db.Update(func(tx *bolt.Tx) error {
 		nodes, err := tx.CreateBucketIfNotExists(bucketNodes)
 		if err != nil {
 			return err
 		}
+		for _, path := range paths {
+			if err := s.put(nodes, path); err != nil {
+				return err
+			}
+		}
 		meta, err := tx.CreateBucketIfNotExists(bucketMeta)
 		if err != nil {
 			return err
 		}
-		written := make(map[string]struct{}, len(paths))
-		for _, path := range paths {
-			if _, again := written[path]; again {
-				continue
-			}
-			written[path] = struct{}{}
-			b, ok := s.tree.Encode(nil, path)
-			if ok {
-				err = nodes.Put([]byte(path), b)
-			} else {
-				err = nodes.Delete([]byte(path))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		for _, m := range []struct {
-			key   []byte
-			value int64
-		}{{keyFormat, format}, {keyZxid, s.tree.Zxid()}, {keySession, s.session}} {
-			if err := meta.Put(m.key, binary.BigEndian.AppendUint64(nil, uint64(m.value))); err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(putNumber(meta, keyFormat, format), putNumber(meta, keyZxid, s.tree.Zxid()), putNumber(meta, keySession, s.session))
 	})
+}
+
+// put writes one node as it is in the tree: there or not.
+func (s *Store) put(nodes *bolt.Bucket, path string) error {
+	b, ok := s.tree.Encode(nil, path)
+	if !ok {
+		return nodes.Delete([]byte(path))
+	}
+	return nodes.Put([]byte(path), b)
+}
+
+func putNumber(b *bolt.Bucket, key []byte, n int64) error {
+	return b.Put(key, binary.BigEndian.AppendUint64(nil, uint64(n)))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -58,28 +59,45 @@ var _ store.Store = (*Store)(nil)
 func Open(path string) (*Store, error) {
 	s := &Store{path: path, clock: clock.System(), tree: tree.New()}
 	s.idle.L = &s.mu
-	db, err := openFile(path)
-	if err != nil {
+	_, err := os.Stat(path)
+	isNew := errors.Is(err, os.ErrNotExist)
+	if s.db, err = openFile(path); err != nil {
 		return nil, explain(path, err)
 	}
-	s.db = db
-	if err := s.load(); err != nil {
-		return nil, errors.Join(explain(path, err), db.Close())
+	for _, step := range []func() error{s.load, s.endSessions} {
+		if err := step(); err != nil {
+			return nil, errors.Join(explain(path, err), s.db.Close())
+		}
 	}
-	if err := s.endSessions(); err != nil {
-		return nil, errors.Join(explain(path, err), db.Close())
+	if isNew {
+		if err := syncDir(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(explain(path, err), s.db.Close())
+		}
 	}
 	return s, nil
 }
 
+// syncDir makes the name of a new file durable: without it a crash could lose
+// the file with all that was acknowledged.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
 // openFile opens the database. A file that is damaged makes bbolt panic.
 func openFile(path string) (db *bolt.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the file is damaged: %v", r)
-		}
-	}()
+	defer caught(&err)
 	return bolt.Open(path, fileMode, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+}
+
+// caught makes a panic over a damaged file an error.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the file is damaged: %v", p)
+	}
 }
 
 // explain adds to an error what an operator can do about it.
@@ -102,11 +120,7 @@ var errNewer = errors.New("written in a format that this version does not know")
 
 // load reads the tree. Paths are sorted, so parents come first.
 func (s *Store) load() (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the file is damaged: %v", r)
-		}
-	}()
+	defer caught(&err)
 	return s.db.View(func(tx *bolt.Tx) error {
 		meta, nodes := tx.Bucket(bucketMeta), tx.Bucket(bucketNodes)
 		if meta == nil || nodes == nil {
