@@ -65,6 +65,9 @@ func (h *Handlers) createPartitions(ctx context.Context, _ *server.Call, req *km
 
 func growthOf(asked *kmsg.CreatePartitionsRequestTopic, name string) metadata.Growth {
 	g := metadata.Growth{Topic: name, Count: asked.Count}
+	if asked.Assignment != nil { // an empty list is one with nothing in it, not a wish to have them chosen
+		g.Assignment = make([][]int32, 0, len(asked.Assignment))
+	}
 	for i := range asked.Assignment {
 		g.Assignment = append(g.Assignment, append([]int32{}, asked.Assignment[i].Replicas...))
 	}

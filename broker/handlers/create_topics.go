@@ -20,7 +20,8 @@ import (
 // (which we take in every version, as Kafka does), 5 answers how the topic was
 // made, with its settings (KIP-525), and is flexible, 7 its id.
 //
-// Errors, in this order: INVALID_REQUEST (named twice), TOPIC_ALREADY_EXISTS,
+// Errors, in this order: INVALID_REQUEST (KRaft's own topic; named more than
+// once, and answered as often), TOPIC_ALREADY_EXISTS,
 // INVALID_CONFIG (null value), INVALID_REQUEST (counts and assignment),
 // INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_TOPIC_EXCEPTION,
 // INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG. REQUEST_TIMED_OUT says that the
@@ -36,18 +37,16 @@ func (h *Handlers) createTopics(ctx context.Context, _ *server.Call, req *kmsg.C
 	var slots []int // in the answer
 	for i := range req.Topics {
 		asked := &req.Topics[i]
-		n := times[asked.Topic]
-		if n == 0 {
-			continue // the first one has answered
-		}
-		times[asked.Topic] = 0
 		out := kmsg.NewCreateTopicsResponseTopic()
 		out.Topic = strings.Clone(asked.Topic)
 		out.NumPartitions, out.ReplicationFactor = -1, -1
 		out.Configs = []kmsg.CreateTopicsResponseTopicConfig{}
-		if n > 1 {
+		switch {
+		case asked.Topic == clusterMetadataTopic:
+			out.ErrorCode, out.ErrorMessage = kerr.InvalidRequest.Code, kmsg.StringPtr("Creation of internal topic "+clusterMetadataTopic+" is prohibited.")
+		case times[asked.Topic] > 1:
 			out.ErrorCode, out.ErrorMessage = kerr.InvalidRequest.Code, kmsg.StringPtr("Found multiple entries for this topic.")
-		} else {
+		default:
 			topics = append(topics, newTopicOf(asked, out.Topic))
 			slots = append(slots, len(resp.Topics))
 		}
@@ -67,6 +66,9 @@ func (h *Handlers) createTopics(ctx context.Context, _ *server.Call, req *kmsg.C
 	}
 	return server.Now(resp)
 }
+
+// clusterMetadataTopic is the log of KRaft's controllers, which nobody creates.
+const clusterMetadataTopic = "__cluster_metadata"
 
 func newTopicOf(asked *kmsg.CreateTopicsRequestTopic, name string) metadata.NewTopic {
 	t := metadata.NewTopic{Name: name, Partitions: asked.NumPartitions, ReplicationFactor: int32(asked.ReplicationFactor)}

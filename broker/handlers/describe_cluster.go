@@ -39,12 +39,15 @@ func (h *Handlers) describeCluster(_ context.Context, c *server.Call, req *kmsg.
 		return server.Now(resp)
 	}
 	im := h.meta.Image()
-	resp.ClusterID, resp.ControllerID = im.ClusterID, im.ControllerID
+	resp.ClusterID = im.ClusterID
 	for b := range im.Brokers() {
 		if e, ok := b.Endpoint(c.Listener); ok {
 			out := kmsg.NewDescribeClusterResponseBroker()
 			out.NodeID, out.Host, out.Port, out.Rack = b.ID, e.Host, e.Port, rackOf(b)
 			resp.Brokers = append(resp.Brokers, out)
+			if b.ID == im.ControllerID { // none that cannot be found in the list
+				resp.ControllerID = b.ID
+			}
 		}
 	}
 	if req.IncludeClusterAuthorizedOperations {

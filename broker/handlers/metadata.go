@@ -227,6 +227,9 @@ func (a *metadataAnswer) partition(n int32, p *image.Partition) kmsg.MetadataRes
 	out := kmsg.NewMetadataResponseTopicPartition()
 	out.Partition, out.Leader, out.LeaderEpoch = n, p.Leader, p.LeaderEpoch
 	out.Replicas, out.ISR, out.OfflineReplicas = p.Replicas, p.ISR, p.Offline
+	if a.req.Version == 0 { // which has no place for brokers that are down
+		out.Replicas, out.ISR = a.reachable(p.Replicas), a.reachable(p.ISR)
+	}
 	if code := leaderProblem(a.im, p.Leader, a.c.Listener); code != nil {
 		if code == kerr.ListenerNotFound && a.req.Version < 6 {
 			code = kerr.LeaderNotAvailable
@@ -234,12 +237,8 @@ func (a *metadataAnswer) partition(n int32, p *image.Partition) kmsg.MetadataRes
 		out.ErrorCode, out.Leader = code.Code, -1
 		return out
 	}
-	if a.req.Version == 0 {
-		out.Replicas = a.reachable(p.Replicas)
-		out.ISR = a.reachable(p.ISR)
-		if len(out.Replicas) < len(p.Replicas) || len(out.ISR) < len(p.ISR) {
-			out.ErrorCode = kerr.ReplicaNotAvailable.Code
-		}
+	if len(out.Replicas) < len(p.Replicas) || len(out.ISR) < len(p.ISR) {
+		out.ErrorCode = kerr.ReplicaNotAvailable.Code
 	}
 	return out
 }
