@@ -112,7 +112,7 @@ func (m *Metadata) waitOnline(ctx context.Context, timeout time.Duration, done <
 	case <-m.stopped:
 		return ErrStopped
 	case <-ctx.Done():
-		return ctx.Err()
+		return gone(ctx)
 	}
 	select {
 	case <-timer.C:
@@ -121,7 +121,7 @@ func (m *Metadata) waitOnline(ctx context.Context, timeout time.Duration, done <
 	case <-m.stopped:
 		return ErrStopped
 	case <-ctx.Done():
-		return ctx.Err()
+		return gone(ctx)
 	}
 }
 
@@ -131,7 +131,7 @@ func (m *Metadata) createTopics(ctx context.Context, topics []NewTopic, out []Cr
 	var writes []controller.Write
 	var ends []int // where a topic's writes end
 	for i := range topics {
-		c, err := m.judge(&topics[i])
+		c, err := m.judge(&topics[i], namesOf(made))
 		if out[i].Err = err; err != nil {
 			continue
 		}
@@ -173,8 +173,9 @@ func (m *Metadata) createTopics(ctx context.Context, topics []NewTopic, out []Cr
 	return good, nil
 }
 
-// judge checks a topic in Kafka's order and gives its replicas.
-func (m *Metadata) judge(t *NewTopic) (creation, error) {
+// judge checks a topic in Kafka's order and gives its replicas. planned are the
+// topics before it in the same call.
+func (m *Metadata) judge(t *NewTopic, planned []string) (creation, error) {
 	refuse := func(code *kerr.Error, message string) (creation, error) {
 		return creation{}, &controller.Refusal{Code: code, Message: message}
 	}
@@ -201,7 +202,7 @@ func (m *Metadata) judge(t *NewTopic) (creation, error) {
 	if c.assignment, err = m.machine.Assign(&c.topic); err != nil {
 		return creation{}, err
 	}
-	if err := m.machine.CheckNew(t.Name, c.assignment); err != nil {
+	if err := m.machine.CheckNew(t.Name, c.assignment, planned...); err != nil {
 		return creation{}, err
 	}
 	if err := m.o.Static.ValidateTopic(m.dynamic(), c.topic.Config); err != nil {

@@ -2,9 +2,10 @@ package metadata
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync/atomic"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 
@@ -46,8 +47,14 @@ type Options struct {
 	Metrics  *metrics.Registry
 }
 
-// ErrStopped: the broker is stopping.
-var ErrStopped = errors.New("the metadata has stopped")
+// ErrStopped: the broker is stopping. Clients are told NOT_CONTROLLER, and ask
+// another broker or again.
+var ErrStopped = fmt.Errorf("the metadata has stopped: %w", kerr.NotController)
+
+// gone is the error of a caller who does not wait any longer.
+func gone(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", kerr.RequestTimedOut, context.Cause(ctx))
+}
 
 // Metadata is the broker's place in the cluster.
 type Metadata struct {
@@ -102,7 +109,7 @@ func (m *Metadata) do(ctx context.Context, f func(context.Context) error) error 
 	case <-m.stopped:
 		return ErrStopped
 	case <-ctx.Done():
-		return ctx.Err()
+		return gone(ctx)
 	}
 }
 
@@ -114,7 +121,7 @@ func (m *Metadata) wait(ctx context.Context, done <-chan struct{}) error {
 	case <-m.stopped:
 		return ErrStopped
 	case <-ctx.Done():
-		return ctx.Err()
+		return gone(ctx)
 	}
 }
 

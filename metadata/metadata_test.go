@@ -249,6 +249,9 @@ func TestCreate(t *testing.T) {
 	if !errors.Is(out[0].Err, kerr.TopicAlreadyExists) || !errors.Is(out[1].Err, kerr.InvalidTopicException) {
 		t.Errorf("%+v", out)
 	}
+	if out := r.create(topic("p.q", 1), topic("p_q", 1)); out[0].Err != nil || !errors.Is(out[1].Err, kerr.InvalidTopicException) {
+		t.Errorf("%+v", out)
+	}
 	bad := topic("x", 1)
 	bad.Config = map[string]string{"no.such": "1"}
 	if out := r.create(bad); !errors.Is(out[0].Err, kerr.InvalidConfig) || !strings.Contains(out[0].Err.Error(), "Unknown topic config name: no.such") {
@@ -259,7 +262,7 @@ func TestCreate(t *testing.T) {
 	}
 	r.local.mu.Lock()
 	defer r.local.mu.Unlock()
-	if len(r.local.orders) != 1 { // one request for all that one call made
+	if len(r.local.orders) != 2 { // one for all that a call made
 		t.Errorf("%d LeaderAndIsr requests", len(r.local.orders))
 	}
 	if o := r.local.orders[0]; o.BrokerEpoch != r.m.BrokerEpoch() || o.ControllerEpoch != 1 || !o.TopicStates[0].PartitionStates[0].IsNew || len(o.LiveLeaders) != 1 {

@@ -46,7 +46,8 @@ func (m *Metadata) NextProducerID(ctx context.Context) (int64, error) {
 			}
 			continue
 		}
-		block, err := m.claimProducerIDs(ctx)
+		// For others too, so it goes on if this caller gives up.
+		block, err := m.claimProducerIDs(context.WithoutCancel(ctx))
 		p.mu.Lock()
 		if err == nil {
 			p.next, p.end = block.First, block.Last+1

@@ -14,6 +14,10 @@ type Node struct {
 	Rack string // empty: none
 }
 
+// MaxPartitions bounds the partitions that one request makes. Kafka has no
+// bound: a request of a few bytes makes it run out of memory.
+const MaxPartitions = 200_000
+
 // Spread says where placement begins: two numbers that are random for a new
 // topic, and the same for one that grows.
 type Spread struct{ Start, Shift int }
@@ -25,6 +29,8 @@ func Place(nodes []Node, first, count, replicas int32, spread Spread) ([][]int32
 	switch {
 	case count <= 0:
 		return nil, refuse(kerr.InvalidPartitions, "Number of partitions must be larger than 0.")
+	case count > MaxPartitions:
+		return nil, refuse(kerr.InvalidPartitions, "Number of partitions must not be larger than "+strconv.Itoa(MaxPartitions)+".")
 	case replicas <= 0:
 		return nil, refuse(kerr.InvalidReplicationFactor, "Replication factor must be larger than 0.")
 	case int(replicas) > len(nodes):

@@ -60,6 +60,7 @@ func TestPlaceRefuses(t *testing.T) {
 		message         string
 	}{
 		{0, 9, kerr.InvalidPartitions, "Number of partitions must be larger than 0."},
+		{1<<31 - 1, 1, kerr.InvalidPartitions, "Number of partitions must not be larger than 200000."},
 		{1, 0, kerr.InvalidReplicationFactor, "Replication factor must be larger than 0."},
 		{1, 3, kerr.InvalidReplicationFactor, "Replication factor: 3 larger than available brokers: 2."},
 	} {

@@ -66,8 +66,9 @@ func (m *Machine) Assign(t *NewTopic) (map[int32][]int32, error) {
 	return out, nil
 }
 
-// CheckNew judges a new topic's name and assignment, in Kafka's order.
-func (m *Machine) CheckNew(name string, assignment map[int32][]int32) error {
+// CheckNew judges a new topic's name and assignment, in Kafka's order. planned
+// are the names of topics that are made along with it.
+func (m *Machine) CheckNew(name string, assignment map[int32][]int32, planned ...string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (m *Machine) CheckNew(name string, assignment map[int32][]int32) error {
 		}
 		return AlreadyExists(name)
 	}
-	if err := m.checkCollision(name); err != nil {
+	if err := m.checkCollision(name, planned); err != nil {
 		return err
 	}
 	return checkAssignment(assignment)
@@ -90,17 +91,23 @@ func AlreadyExists(name string) error {
 
 // checkCollision refuses names that differ only in dots and underscores: the
 // names of their metrics would be the same.
-func (m *Machine) checkCollision(name string) error {
+func (m *Machine) checkCollision(name string, planned []string) error {
 	if !strings.ContainsAny(name, "._") {
 		return nil
 	}
 	unify := func(s string) string { return strings.ReplaceAll(s, ".", "_") }
 	unified := unify(name)
 	var same []string
-	for other := range m.topics {
+	compare := func(other string) {
 		if len(other) == len(name) && unify(other) == unified {
 			same = append(same, other)
 		}
+	}
+	for other := range m.topics {
+		compare(other)
+	}
+	for _, other := range planned {
+		compare(other)
 	}
 	if len(same) == 0 {
 		return nil
