@@ -118,6 +118,9 @@ func (l *Log) appendFollowerLocked(data []byte) (Appended, error) {
 // writeLocked writes a batch to the active segment, rolling it first if need be.
 func (l *Log) writeLocked(data record.Batch) error {
 	now, last, maxTimestamp := clock.Millis(l.clock), data.LastOffset(), data.MaxTimestamp()
+	if err := l.fillLocked(); err != nil {
+		return l.rollFailed(err)
+	}
 	if err := l.maybeRollLocked(data, now); err != nil {
 		return err
 	}

@@ -71,20 +71,23 @@ func (d *logDir) replaceFile(name string, data []byte, sync bool) error {
 	if sync {
 		return vfs.WriteFile(d.fs, name, data, filepath.Dir(name))
 	}
-	f, err := d.fs.Create(name + ".tmp")
-	if err != nil {
-		return err
-	}
-	if err = f.Truncate(0); err == nil {
-		_, err = f.WriteAt(data, 0)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := d.writeFile(name+".tmp", data); err != nil {
 		return err
 	}
 	return d.fs.Rename(name+".tmp", name)
+}
+
+// writeFile writes a file that nobody reads meanwhile and whose damage a start
+// notices: indexes (built anew) and snapshots (checksum).
+func (d *logDir) writeFile(name string, data []byte) error {
+	f, err := d.fs.Create(name)
+	if err != nil {
+		return err
+	}
+	if err = f.Truncate(0); err == nil && len(data) > 0 {
+		_, err = f.WriteAt(data, 0)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // removeFile removes a file; a missing one is no error.

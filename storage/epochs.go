@@ -184,6 +184,7 @@ func (l *Log) writeEpochs(sync bool) error {
 	if !changed {
 		return nil
 	}
+	l.derived.Store(true)
 	err := l.dir.replaceFile(filepath.Join(l.path, epochFile), data, sync)
 	if err != nil {
 		l.epochs.unwritten()

@@ -24,6 +24,10 @@ func (l *Log) Flush() error {
 		l.mu.Unlock()
 		return err
 	}
+	if err := l.fillLocked(); err != nil {
+		l.mu.Unlock()
+		return l.rollFailed(err)
+	}
 	end, cuts, names := l.LogEndOffset(), l.truncations.Load(), l.newNames
 	segments := l.unflushedSegments()
 	l.unflushed, l.dirtySince, l.newNames = 0, 0, false
@@ -148,6 +152,9 @@ func (l *Log) prepareClose() error {
 		return nil
 	}
 	l.offline.Store(true)
+	if err := l.fillLocked(); err != nil || l.tinyLocked() {
+		return err
+	}
 	if s := l.activeLocked(); s.size.Load() != l.indexedSize {
 		if err := l.writeIndexes(s, false); err != nil {
 			return err
@@ -158,6 +165,18 @@ func (l *Log) prepareClose() error {
 		return err
 	}
 	return l.writeEpochs(false)
+}
+
+// tiny is up to which size a log is read at start rather than what was derived
+// from it.
+const tiny = 16 << 10
+
+// tinyLocked tells a log that has all its batches, few of them, and no derived
+// files: thousands of such logs stop and start faster without. Kafka takes their
+// absence for damage and builds them, as our start does.
+func (l *Log) tinyLocked() bool {
+	s := l.activeLocked()
+	return s.base == 0 && s.size.Load() <= tiny && len(l.segments()) == 1 && !l.derived.Load()
 }
 
 // lastBatchEnd scans from a position to the end of a segment and gives the

@@ -87,6 +87,8 @@ type Manager struct {
 	// mu guards the map; logs guard themselves.
 	mu   sync.RWMutex
 	logs map[TopicPartition]*Log
+	// fresh are logs that may have no files yet.
+	fresh []*Log
 }
 
 // Get is the log of a partition, nil if there is none.
@@ -143,7 +145,8 @@ func (m *Manager) newLog(tp TopicPartition, d *logDir, path string, c Config) *L
 // Create makes the log of a partition, in the online directory that holds the
 // fewest, or gives the one that is there. A log whose directory belongs to
 // another topic id is ErrInconsistentTopicID; one without an id takes it over.
-// The names reach the disk with the first flush.
+// The directory is there on return, its files with the
+// first append or a moment later; the names reach the disk with the first flush.
 func (m *Manager) Create(tp TopicPartition, topicID [16]byte, c Config) (*Log, error) {
 	if l := m.Get(tp); l != nil {
 		return l, l.adoptTopicID(topicID)
@@ -175,7 +178,28 @@ func (m *Manager) Create(tp TopicPartition, topicID [16]byte, c Config) (*Log, e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.logs[tp] = l
+	m.fresh = append(m.fresh, l)
 	return l, nil
+}
+
+// fill makes the files of at most some of the logs that have none yet.
+func (m *Manager) fill(most int) {
+	m.mu.Lock()
+	n := min(most, len(m.fresh))
+	logs := m.fresh[:n:n]
+	if m.fresh = m.fresh[n:]; len(m.fresh) == 0 {
+		m.fresh = nil
+	}
+	m.mu.Unlock()
+	for _, l := range logs {
+		l.mu.Lock()
+		if l.usable() == nil {
+			if err := l.fillLocked(); err != nil && !isFull(err) {
+				m.report(l.dir.fail(l.errorf(err, "make its files")))
+			}
+		}
+		l.mu.Unlock()
+	}
 }
 
 // namesOf is the lock that orders creation and deletion of a partition's log.
@@ -193,25 +217,31 @@ func (l *Log) create(topicID [16]byte) error {
 	if err := l.dir.fs.Mkdir(l.path); err != nil {
 		return err
 	}
-	f, err := l.dir.fs.Create(filepath.Join(l.path, partitionMetadataFile))
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(encodePartitionMetadata(topicID), 0)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
 	l.topicID.Store(&topicID)
 	s := newSegment(l.path, 0, l.cache)
 	s.created = l.cache.now()
-	if err := s.create(); err != nil { // opened again by the first append
-		return err
-	}
 	l.segs.Store(&[]*segment{s})
-	l.newNames = true
+	l.newNames, l.bare = true, true
 	l.setTailLocked()
 	l.drawJitter()
 	return nil
+}
+
+// fillLocked makes the files of a log that is only a directory so far. A topic
+// of thousands of partitions is thus there at once; the files come with the
+// first append, the first flush or the background work.
+func (l *Log) fillLocked() error {
+	if !l.bare {
+		return nil
+	}
+	err := l.dir.writeFile(filepath.Join(l.path, partitionMetadataFile), encodePartitionMetadata(l.TopicID()))
+	if err == nil {
+		err = l.activeLocked().create()
+	}
+	if err == nil {
+		l.bare = false
+	}
+	return err
 }
 
 // adoptTopicID holds the log against a topic's id.
@@ -223,6 +253,10 @@ func (l *Log) adoptTopicID(id [16]byte) error {
 	}
 	ours := l.TopicID()
 	if ours == id || id == ([16]byte{}) {
+		return nil
+	}
+	if l.bare && ours == ([16]byte{}) {
+		l.topicID.Store(&id)
 		return nil
 	}
 	if ours != ([16]byte{}) {

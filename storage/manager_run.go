@@ -17,6 +17,9 @@ import (
 // reapsPerTick bounds how many files and directories are deleted at once.
 const reapsPerTick = 64
 
+// fillsPerTick bounds how many new logs get their files at once.
+const fillsPerTick = 500
+
 // Run does the background work until ctx ends: retention, flushes that are due,
 // checkpoints, and deleting files whose time has come.
 func (m *Manager) Run(ctx context.Context) error {
@@ -53,6 +56,7 @@ func (m *Manager) everySecond() {
 			m.report(l.Flush())
 		}
 	}
+	m.fill(fillsPerTick)
 	moved := false
 	for _, d := range m.dirs {
 		moved = d.startMoved.Swap(false) || moved

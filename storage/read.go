@@ -165,6 +165,9 @@ func (l *Log) scan(s *segment, from int64, visit func(head record.Batch, positio
 var headerPool = sync.Pool{New: func() any { return new([8 << 10]byte) }}
 
 func (l *Log) scanTo(s *segment, from, limit int64, visit func(record.Batch, int64) bool) (int64, error) {
+	if from+record.HeaderSize > limit {
+		return from, nil
+	}
 	f, err := s.acquire()
 	if err != nil {
 		return from, err

@@ -131,6 +131,8 @@ func (l *Log) list(st loadState) error {
 	if n := len(l.snapshots); n > 0 {
 		l.lastSnapshot = l.snapshots[n-1]
 	}
+	last := segments[len(segments)-1].base
+	l.derived.Store(names[epochFile] || len(l.snapshots) > 0 || names[fileName(last, ".index")])
 	l.segs.Store(&segments)
 	return l.readSideFiles(st)
 }
@@ -173,7 +175,7 @@ func (l *Log) readSideFiles(st loadState) error {
 	}
 	data, err = l.dir.fs.ReadFile(filepath.Join(l.path, epochFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return l.readEpochs()
 	}
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (l *Log) rollLocked(now, base int64) error {
 	l.newNames = true
 	segments := append(slices.Clone(l.segments()), s)
 	l.segs.Store(&segments)
-	l.bytesIndexed = 0
+	l.bytesIndexed, l.indexedSize = 0, -1
 	l.drawJitter()
 	l.setTailLocked()
 	return nil
@@ -102,10 +102,13 @@ func (s *segment) seal() {
 // writeIndexes brings a segment's index files up to date.
 func (l *Log) writeIndexes(s *segment, sync bool) error {
 	s.times.add()
-	if err := l.dir.replaceFile(s.sibling(".index"), s.offsets.encode(), sync); err != nil {
+	if err := l.dir.writeFile(s.sibling(".index"), s.offsets.encode()); err != nil {
 		return err
 	}
-	return l.dir.replaceFile(s.sibling(".timeindex"), s.times.encode(), sync)
+	if err := l.dir.writeFile(s.sibling(".timeindex"), s.times.encode()); err != nil || !sync {
+		return err
+	}
+	return l.dir.syncFiles(s.sibling(".index"), s.sibling(".timeindex"))
 }
 
 // drawJitter spreads the rolls of segments that were made together.

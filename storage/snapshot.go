@@ -100,10 +100,11 @@ func (l *Log) writeSnapshotLocked() error {
 	if end == l.lastSnapshot || end == 0 {
 		return nil
 	}
-	if err := l.dir.replaceFile(filepath.Join(l.Path(), fileName(end, ".snapshot")), l.producers.encode(), false); err != nil {
+	if err := l.dir.writeFile(filepath.Join(l.path, fileName(end, ".snapshot")), l.producers.encode()); err != nil {
 		return err
 	}
 	l.lastSnapshot = end
+	l.derived.Store(true)
 	l.snapshots = append(l.snapshots, end)
 	return l.pruneSnapshotsLocked()
 }

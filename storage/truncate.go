@@ -164,7 +164,10 @@ func (l *Log) startAnewLocked(offset int64) error {
 	}
 	s := newSegment(l.path, offset, l.cache)
 	s.created = l.cache.now()
-	err := l.dropSnapshotsLocked(-1)
+	err := l.fillLocked()
+	if err == nil {
+		err = l.dropSnapshotsLocked(-1)
+	}
 	if err == nil {
 		err = l.dropLocked(old)
 	}
