@@ -106,7 +106,7 @@ func (m *Machine) BringOnline(unclean Unclean, topics ...string) []Write {
 		for i := range t.Partitions {
 			p := &t.Partitions[i]
 			switch {
-			case p.Online() && m.alive(t, int32(i), p.State.Leader):
+			case p.Online() && m.present(t, int32(i), p.State.Leader): // also one that is about to leave leads until it is gone
 			case p.Epoch < 0:
 				if w, ok := m.firstState(t, int32(i)); ok {
 					if fresh {
@@ -148,7 +148,10 @@ func (m *Machine) nextState(t *Topic, n int32, unclean bool) (Write, bool) {
 		if p.State.Leader < 0 {
 			return Write{}, false
 		}
-		leader, isr, recovery = znode.NoLeader, p.State.ISR, p.State.Recovery
+		leader, isr = znode.NoLeader, p.State.ISR
+	}
+	if recovery == znode.Recovered { // a clean election does not end a recovery: the leader does
+		recovery = p.State.Recovery
 	}
 	return m.newState(t, n, znode.PartitionState{Leader: leader, ISR: isr, Recovery: recovery}), true
 }
@@ -168,10 +171,10 @@ func (m *Machine) Shrink() []Write {
 		t := m.topics[name]
 		for i := range t.Partitions {
 			p, n := &t.Partitions[i], int32(i)
-			if t.Deleting || !p.Online() || !m.alive(t, n, p.State.Leader) {
+			if t.Deleting || !p.Online() || !m.present(t, n, p.State.Leader) {
 				continue
 			}
-			isr := slices.DeleteFunc(slices.Clone(p.State.ISR), func(b int32) bool { return !m.alive(t, n, b) })
+			isr := slices.DeleteFunc(slices.Clone(p.State.ISR), func(b int32) bool { return !m.present(t, n, b) })
 			if len(isr) < len(p.State.ISR) && len(isr) > 0 {
 				writes = append(writes, m.newState(t, n, znode.PartitionState{Leader: p.State.Leader, ISR: isr, Recovery: p.State.Recovery}))
 			}

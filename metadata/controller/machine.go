@@ -50,6 +50,8 @@ type Machine struct {
 	epochVersion int32
 	brokers      map[int32]*Broker
 	topics       map[string]*Topic
+	// stopping are brokers that are about to leave: they lead nothing new.
+	stopping map[int32]bool
 	// offline are replicas on a failed log directory.
 	offline map[string]map[replica]bool
 	pending pending
@@ -60,7 +62,8 @@ type Machine struct {
 func New(id, epoch, epochVersion int32) *Machine {
 	return &Machine{
 		id: id, epoch: epoch, epochVersion: epochVersion,
-		brokers: make(map[int32]*Broker), topics: make(map[string]*Topic), offline: make(map[string]map[replica]bool),
+		brokers: make(map[int32]*Broker), topics: make(map[string]*Topic), stopping: make(map[int32]bool),
+		offline: make(map[string]map[replica]bool),
 	}
 }
 
@@ -107,6 +110,15 @@ type StateChanged struct {
 	New       bool
 }
 
+// ISRChanged is a partition's state after its leader changed the ISR: the
+// leader epoch is the same, so that only UpdateMetadata tells of it.
+type ISRChanged struct {
+	Topic     string
+	Partition int32
+	Epoch     int32
+	State     znode.PartitionState
+}
+
 // DeletionQueued is a topic that is going to be deleted.
 type DeletionQueued struct{ Topic string }
 
@@ -121,9 +133,15 @@ func (m *Machine) Apply(c Change) {
 }
 
 func (c BrokersChanged) apply(m *Machine) {
+	before := maps.Clone(m.brokers)
 	clear(m.brokers)
 	for _, b := range c.Brokers {
 		m.brokers[b.ID] = b
+	}
+	for id := range m.stopping { // a broker that is gone, or in another life, does not stop any more
+		if b := m.brokers[id]; b == nil || b.Epoch != before[id].Epoch {
+			delete(m.stopping, id)
+		}
 	}
 	m.pending.brokers = true
 }
@@ -155,6 +173,14 @@ func (c StateChanged) apply(m *Machine) {
 	p := &t.Partitions[c.Partition]
 	p.Epoch, p.State = c.Epoch, c.State
 	m.pending.changed(t, c.Partition, c.New)
+}
+
+func (c ISRChanged) apply(m *Machine) {
+	t := m.topics[c.Topic]
+	if p := m.partition(t, c.Partition); p != nil {
+		p.Epoch, p.State = c.Epoch, c.State
+		m.pending.told(t, c.Partition)
+	}
 }
 
 func (c DeletionQueued) apply(m *Machine) {
@@ -190,7 +216,20 @@ func (m *Machine) nodes() []Node {
 	return out
 }
 
-// alive reports whether a broker has a usable replica of a partition.
+// alive reports whether a broker has a usable replica of a partition, and stays.
 func (m *Machine) alive(t *Topic, partition, broker int32) bool {
+	return m.present(t, partition, broker) && !m.stopping[broker]
+}
+
+// present is alive, brokers that are about to leave included.
+func (m *Machine) present(t *Topic, partition, broker int32) bool {
 	return m.brokers[broker] != nil && !m.offline[t.Name][replica{partition, broker}]
+}
+
+// partition finds a partition, nil if there is none.
+func (m *Machine) partition(t *Topic, n int32) *Partition {
+	if t == nil || n < 0 || int(n) >= len(t.Partitions) {
+		return nil
+	}
+	return &t.Partitions[n]
 }

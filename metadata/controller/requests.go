@@ -19,6 +19,8 @@ const (
 type pending struct {
 	brokers bool                      // who is alive
 	states  map[string]map[int32]bool // partitions with a new state; true: never had one
+	news    map[string]map[int32]bool // partitions of which only UpdateMetadata tells
+	leaving map[int32][]place         // by broker, replicas that it is to stop and to keep
 	stops   map[string]bool           // topics to be deleted
 }
 
@@ -32,17 +34,60 @@ func (p *pending) changed(t *Topic, n int32, isNew bool) {
 	p.states[t.Name][n] = p.states[t.Name][n] || isNew
 }
 
+// place names a partition.
+type place struct {
+	topic     string
+	partition int32
+}
+
+// told notes that all brokers are to hear of a partition.
+func (p *pending) told(t *Topic, n int32) {
+	if p.news == nil {
+		p.news = make(map[string]map[int32]bool)
+	}
+	if p.news[t.Name] == nil {
+		p.news[t.Name] = make(map[int32]bool)
+	}
+	p.news[t.Name][n] = true
+}
+
+// heard lists the partitions that UpdateMetadata tells of, by topic, in order.
+func (p *pending) heard() (topics []string, partitions map[string][]int32) {
+	sets := make(map[string]map[int32]bool, len(p.states)+len(p.news))
+	for _, from := range []map[string]map[int32]bool{p.states, p.news} {
+		for name, set := range from {
+			if sets[name] == nil {
+				sets[name] = set
+				continue
+			}
+			both := maps.Clone(sets[name])
+			maps.Copy(both, set)
+			sets[name] = both
+		}
+	}
+	partitions = make(map[string][]int32, len(sets))
+	for name, set := range sets {
+		partitions[name] = slices.Sorted(maps.Keys(set))
+	}
+	return slices.Sorted(maps.Keys(sets)), partitions
+}
+
 func (p *pending) stop(t *Topic) {
 	if p.stops == nil {
 		p.stops = make(map[string]bool)
 	}
 	p.stops[t.Name] = true
 	delete(p.states, t.Name)
+	delete(p.news, t.Name)
 }
 
 func (p *pending) forget(topic string) {
 	delete(p.states, topic)
+	delete(p.news, topic)
 	delete(p.stops, topic)
+	for id, places := range p.leaving {
+		p.leaving[id] = slices.DeleteFunc(places, func(l place) bool { return l.topic == topic })
+	}
 }
 
 // Requests are what one broker is told, in this order; nil parts are left out.
@@ -58,7 +103,7 @@ type Requests struct {
 func (m *Machine) TakeRequests(full bool) []Requests {
 	p := m.pending
 	m.pending = pending{}
-	if !p.brokers && len(p.states) == 0 && len(p.stops) == 0 {
+	if !p.brokers && len(p.states) == 0 && len(p.news) == 0 && len(p.leaving) == 0 && len(p.stops) == 0 {
 		return nil
 	}
 	var out []Requests
@@ -121,8 +166,9 @@ func (m *Machine) updateMetadata(b *Broker, p *pending) *kmsg.UpdateMetadataRequ
 	req := kmsg.NewPtrUpdateMetadataRequest()
 	req.Version = updateMetadataVersion
 	req.ControllerID, req.ControllerEpoch, req.BrokerEpoch = m.id, m.epoch, b.Epoch
-	for _, name := range slices.Sorted(maps.Keys(p.states)) {
-		m.tellTopic(req, m.topics[name], slices.Sorted(maps.Keys(p.states[name])))
+	topics, partitions := p.heard()
+	for _, name := range topics {
+		m.tellTopic(req, m.topics[name], partitions[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.stops)) {
 		t := m.topics[name]
@@ -194,6 +240,7 @@ func (m *Machine) stopReplica(b *Broker, p *pending) *kmsg.StopReplicaRequest {
 			req.Topics = append(req.Topics, stop)
 		}
 	}
+	m.stopLeaving(req, p.leaving[b.ID])
 	if len(req.Topics) == 0 {
 		return nil
 	}

@@ -111,6 +111,9 @@ func (s *script) write(writes []controller.Write, out *strings.Builder) {
 //	deleted B T P…        B has deleted its replicas
 //	remove T
 //	tell                  the requests that are due
+//	isr B T P isr=1,2 [leader=N] [epoch=N] [recovering] [v1]   B proposes an ISR; epochs that are not said are right
+//	stop B [epoch]        B is about to leave
+//	preferred PERCENT     leaders go back
 func (s *script) run(args []string) string {
 	var out strings.Builder
 	switch cmd, args := args[0], args[1:]; cmd {
@@ -149,7 +152,7 @@ func (s *script) run(args []string) string {
 	case "tell":
 		s.tell(&out)
 	default:
-		s.t.Fatalf("unknown command %q", cmd)
+		s.runMore(cmd, args, &out)
 	}
 	return out.String()
 }
