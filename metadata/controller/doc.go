@@ -14,6 +14,7 @@
 // written only from the version that was read; nothing depends on the order of
 // maps. Random numbers come in as arguments.
 //
-// Start reading at machine.go, then elect.go, topics.go and requests.go.
+// Start reading at machine.go (the transition table), then elect.go, topics.go,
+// isr.go, shutdown.go and requests.go.
 // placement.go stands alone.
 package controller

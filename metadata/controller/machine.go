@@ -8,6 +8,27 @@ import (
 	"barnabas/metadata/znode"
 )
 
+// The states of a partition follow from its state znode and from who is alive:
+//
+//	            | BringOnline                   | its leader dies        | another of its ISR dies | QueueDeletion
+//	------------+-------------------------------+------------------------+-------------------------+---------------
+//	New         | Online under the first live   | –                      | –                       | Deleting
+//	(no state)  | replica, all live ones in ISR |                        |                         |
+//	Online      | –                             | Offline                | Shrink: Online, without | Deleting
+//	(leader is  |                               |                        | it in the ISR           |
+//	 there)     |                               |                        |                         |
+//	Offline     | Online under another of the   | –                      | –                       | Deleting
+//	(leader is  | ISR (unclean: any live one);  |                        |                         |
+//	 gone, -1)  | if none, leader -1 is written |                        |                         |
+//	Deleting    | –                             | waits for it           | waits for it            | –
+//	            |                               |                        |                         |
+//
+// Deleting ends with Remove, when every replica of the topic was confirmed
+// (ReplicasDeleted). Besides, while Online: AlterPartition changes the ISR and
+// raises the partition epoch only; Stopping moves the leader to one that stays;
+// Preferred moves it to the first replica. Each write of a state by anything but
+// AlterPartition raises the leader epoch by one.
+
 // Broker is a broker that is alive. Its epoch is the czxid of its registration.
 type Broker struct {
 	ID        int32
