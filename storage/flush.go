@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-
-	"barnabas/protocol/record"
 )
 
 // Flush makes everything appended before the call durable and moves the
@@ -177,15 +175,4 @@ const tiny = 16 << 10
 func (l *Log) tinyLocked() bool {
 	s := l.activeLocked()
 	return s.base == 0 && s.size.Load() <= tiny && len(l.segments()) == 1 && !l.derived.Load()
-}
-
-// lastBatchEnd scans from a position to the end of a segment and gives the
-// offset behind its last batch.
-func (l *Log) lastBatchEnd(s *segment, from int64) (int64, error) {
-	end := s.base
-	_, err := l.scan(s, from, func(b record.Batch, _ int64) bool {
-		end = b.LastOffset() + 1
-		return true
-	})
-	return end, err
 }

@@ -31,7 +31,7 @@ type Log struct {
 	offline       atomic.Bool // deleted or closed
 	// derived: the directory has epochs, snapshots or the active segment's indexes.
 	derived atomic.Bool
-	epochs        epochs
+	epochs  epochs
 	// truncations counts cuts, so that a flush or a reader knows if one overtook
 	// it.
 	truncations atomic.Int64
@@ -54,7 +54,7 @@ type Log struct {
 	newNames     bool    // files were made or renamed since the directory was synced
 	indexedSize  int64   // size of the active segment when its index files were written
 	jitterMs     int64
-	bare         bool    // its files are not made yet
+	bare         bool // its files are not made yet
 	flushTime    *metrics.Histogram
 
 	// flushing lets one flush, truncation or deletion run at a time; it is held

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -213,7 +212,7 @@ func parseFileName(name string) (base int64, suffix string) {
 		return -1, ""
 	}
 	base, err := strconv.ParseInt(name[:20], 10, 64)
-	if err != nil || base < 0 {
+	if err != nil || base < 0 || name[0] == '+' || name[0] == '-' {
 		return -1, ""
 	}
 	return base, name[20:]
@@ -229,16 +228,22 @@ func (l *Log) openActiveLocked(s *segment) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if !ok {
-		if err := l.rebuildLocked(s); err != nil && !errors.Is(err, ErrCorrupt) {
+	// From the batch that the last time index entry names, if that is right, to
+	// the end: the log end, and whether a higher timestamp follows.
+	from := int64(0)
+	if ok {
+		if from, err = l.confirmTimes(s); err != nil {
 			return 0, err
 		}
+		ok = !s.damaged.Swap(false)
 	}
 	l.indexedSize = s.size.Load()
 	if !ok {
 		l.indexedSize = -1
+		if err := l.rebuildLocked(s); err != nil && !errors.Is(err, ErrCorrupt) {
+			return 0, err
+		}
 	}
-	from := s.offsets.floor(math.MaxInt64)
 	end, err = l.lastBatchEnd(s, from)
 	if errors.Is(err, ErrCorrupt) {
 		l.logz.Warn("the active segment does not end with a whole batch though the broker stopped cleanly: recovering it", zap.Stringer("log", l.tp), zap.Error(err))
@@ -446,4 +451,16 @@ func (l *Log) loadProducersLocked() error {
 		}
 	}
 	return nil
+}
+
+// lastBatchEnd scans from a position to the end of the active segment and gives
+// the offset behind its last batch.
+func (l *Log) lastBatchEnd(s *segment, from int64) (int64, error) {
+	end := s.base
+	_, err := l.scan(s, from, func(b record.Batch, _ int64) bool {
+		s.times.saw(b.MaxTimestamp(), b.LastOffset()-s.base)
+		end = b.LastOffset() + 1
+		return true
+	})
+	return end, err
 }

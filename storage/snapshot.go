@@ -48,11 +48,11 @@ func (s *producers) encode() []byte {
 		b = binary.BigEndian.AppendUint32(b, uint32(p.coordinatorEpoch))
 		b = binary.BigEndian.AppendUint64(b, uint64(p.txnFirstOffset))
 	}
-	binary.BigEndian.PutUint32(b[2:], crc32.Checksum(b[6:], castagnoli))
+	binary.BigEndian.PutUint32(b[2:], checksum(b[6:]))
 	return b
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // decodeSnapshot reads a snapshot file. Any damage is ErrCorrupt: an older
 // snapshot or the log itself serves then.
@@ -60,7 +60,7 @@ func decodeSnapshot(b []byte) (map[int64]*producer, error) {
 	if len(b) < snapshotHeader || binary.BigEndian.Uint16(b) != snapshotVersion {
 		return nil, fmt.Errorf("%w: not a producer snapshot of version 1", ErrCorrupt)
 	}
-	if binary.BigEndian.Uint32(b[2:]) != crc32.Checksum(b[6:], castagnoli) {
+	if binary.BigEndian.Uint32(b[2:]) != checksum(b[6:]) {
 		return nil, fmt.Errorf("%w: checksum of the producer snapshot", ErrCorrupt)
 	}
 	n := int(binary.BigEndian.Uint32(b[6:]))
