@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"go.uber.org/zap"
@@ -16,7 +15,6 @@ import (
 	"barnabas/internal/clock"
 	"barnabas/protocol/record"
 	"barnabas/storage"
-	"barnabas/storage/vfs"
 )
 
 func must(t testing.TB, err error) {
@@ -440,62 +438,4 @@ func TestAFullDisk(t *testing.T) {
 	w.must(w.m.Close(), "close")
 	w.open(w.mem)
 	w.check()
-}
-
-// A topic that is deleted and made again at once inherits nothing, whatever was
-// being done to it.
-func TestDeleteAndCreateAgain(t *testing.T) {
-	t.Parallel()
-	mem, c := vfs.NewMem(), storage.DefaultConfig()
-	c.SegmentBytes, c.FileDeleteDelayMs = 2048, 0
-	m, err := openOn(mem, c)
-	must(t, err)
-	for round := range 30 {
-		l, err := m.Create(topic0, [16]byte{byte(round)}, c)
-		must(t, err)
-		if l.LogEndOffset() != 0 || l.LogStartOffset() != 0 {
-			t.Fatalf("round %d: log is %d to %d", round, l.LogStartOffset(), l.LogEndOffset())
-		}
-		var g sync.WaitGroup
-		for _, f := range []func() error{
-			func() error {
-				_, err := l.AppendLeader(batch(t, record.Producer{ID: -1, Epoch: -1, BaseSequence: -1}, "x"), 1)
-				return err
-			},
-			l.Flush,
-			func() error {
-				r, err := l.Read(storage.ReadOptions{MaxBytes: 100, End: 1 << 40})
-				if r != nil {
-					r.Release()
-				}
-				return err
-			},
-			func() error { m.Retain(); return nil },
-		} {
-			g.Go(func() {
-				for range 50 {
-					if err := f(); err != nil && !errors.Is(err, storage.ErrOffline) {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		l.SetHighWatermark(l.LogEndOffset())
-		m.FlushAll()
-		must(t, m.Delete(topic0))
-		l, err = m.Create(topic0, [16]byte{99}, c)
-		must(t, err)
-		g.Wait()
-		if !m.Online() {
-			t.Fatal("the directory went offline")
-		}
-		mem.Crash()
-		if m, err = openOn(mem, c); err != nil {
-			t.Fatal(err)
-		}
-		if l = m.Get(topic0); l != nil && l.TopicID() == [16]byte{99} && l.LogEndOffset() != 0 {
-			t.Fatalf("round %d: the new log holds %d records", round, l.LogEndOffset())
-		}
-		must(t, m.Delete(topic0))
-	}
 }

@@ -46,14 +46,6 @@ func (x *offsetIndex) len() int {
 	return len(x.entries)
 }
 
-// truncate drops the entries at or behind position.
-func (x *offsetIndex) truncate(position int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	i := sort.Search(len(x.entries), func(i int) bool { return int64(x.entries[i].position) >= position })
-	x.entries = x.entries[:i:i]
-}
-
 func (x *offsetIndex) drop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
