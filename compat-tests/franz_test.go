@@ -2,6 +2,7 @@ package compat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -70,6 +71,7 @@ func TestFranzGo(t *testing.T) {
 			t.Run(vname+" "+cname, func(t *testing.T) {
 				t.Parallel()
 				ctx, topic := within(t), fmt.Sprintf("t-%s-%s", vname, cname)
+				b.Dial().CreateTopic(topic, 1)
 				opts := []kgo.Opt{kgo.DefaultProduceTopic(topic), kgo.ConsumeTopics(topic), kgo.ProducerBatchCompression(codec), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}
 				if v != nil {
 					opts = append(opts, kgo.MaxVersions(v))
@@ -137,7 +139,7 @@ func TestFranzGoAdmin(t *testing.T) {
 	if got["max.message.bytes"] != "5000" || got["retention.ms"] != "100000" || len(got) != 36 {
 		t.Errorf("%d settings, max.message.bytes %q, retention.ms %q", len(got), got["max.message.bytes"], got["retention.ms"])
 	}
-	if err := cl.ProduceSync(ctx, &kgo.Record{Topic: "a", Value: make([]byte, 6000)}).FirstErr(); err != kerr.MessageTooLarge {
+	if err := cl.ProduceSync(ctx, &kgo.Record{Topic: "a", Value: make([]byte, 6000)}).FirstErr(); !errors.Is(err, kerr.MessageTooLarge) {
 		t.Errorf("a record above max.message.bytes: %v", err)
 	}
 	all := kadm.Offsets{}
