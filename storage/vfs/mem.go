@@ -72,7 +72,8 @@ func (m *Mem) SetLimit(bytes int64) {
 func (m *Mem) Crash() { m.crash(func(int) int { return 0 }, nil) }
 
 // CrashKeeping is Crash, but of each file and each directory a random prefix of
-// what was not synced survives; the last write of a prefix may be torn.
+// what was not synced survives; the write behind it may be
+// torn: cut, or with zeros where its end would be.
 func (m *Mem) CrashKeeping(r *rand.Rand) { m.crash(func(n int) int { return r.IntN(n + 1) }, r) }
 
 func (m *Mem) crash(keep func(int) int, r *rand.Rand) {
@@ -101,7 +102,12 @@ func (n *node) crash(keep func(int) int, r *rand.Rand, used *int64) {
 	}
 	if r != nil && k < len(n.pending) && n.pending[k].data != nil {
 		torn := n.pending[k]
-		torn.data = torn.data[:r.IntN(len(torn.data)+1)]
+		whole := r.IntN(len(torn.data) + 1)
+		if r.IntN(2) == 0 { // the size reached the disk, the rest of the content did not
+			torn.data = append(slices.Clone(torn.data[:whole]), make([]byte, len(torn.data)-whole)...)
+		} else {
+			torn.data = torn.data[:whole]
+		}
 		n.synced = torn.apply(n.synced)
 	}
 	n.pending, n.data = nil, slices.Clone(n.synced)
