@@ -17,9 +17,10 @@
 //   - a file's bytes below the log end never change, but for truncation.
 //
 // One append lock a log orders all writers: append, roll, truncate, delete. It
-// spans one pwrite and no fsync (a roll also creates a file). Readers take no
-// lock of the log: they use a copy-on-write list of segments and a reference
-// that keeps a segment's file open ([Region]).
+// spans one pwrite and no fsync (a roll also creates a file; only truncation is
+// made durable under it). Readers take no lock of the log: they use a
+// copy-on-write list of segments and a reference that keeps a segment's file open
+// ([Region]).
 //
 // The first failed write (a full disk excepted), fsync, rename or truncate takes
 // the log directory offline; it is never retried.

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"slices"
 
 	"go.uber.org/zap"
@@ -83,7 +84,10 @@ func (l *Log) expiredLocked(segments []*segment, i int, size, now int64) (string
 // if that is all. The files are renamed now and deleted later.
 func (l *Log) deleteOldestLocked(n int, why string) error {
 	if n == len(l.segments()) {
-		if err := l.rollLocked(l.cache.now(), l.LogEndOffset()); err != nil {
+		switch err := l.rollLocked(l.cache.now(), l.LogEndOffset()); {
+		case errors.Is(err, ErrNoSpace) && n > 1:
+			n-- // what is not active can go, and makes room
+		case err != nil:
 			return err
 		}
 	}
