@@ -74,6 +74,9 @@ func (l *Log) flushSegments(segments []*segment) error {
 		}
 		err = f.Sync()
 		s.release()
+		if err == nil {
+			err = l.dir.syncFiles(s.sibling(".snapshot"))
+		}
 		if err == nil && s.sealed.Load() {
 			err = l.dir.syncFiles(s.sibling(".index"), s.sibling(".timeindex"))
 		}

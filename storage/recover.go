@@ -136,13 +136,14 @@ func (l *Log) list(st loadState) error {
 	return l.readSideFiles(st)
 }
 
-// dropEmpty removes the segments that hold nothing, but for the last: a roll
-// that a crash or a full disk stopped leaves one, and it would hide what the
-// segment before it took afterwards.
+// dropEmpty removes the segments between others that hold nothing: a roll that
+// was stopped leaves one, and it would hide what the segment before it took
+// afterwards. The first stays: without it a log that lost its beginning would
+// look like one that retention shortened.
 func (l *Log) dropEmpty(segments []*segment) ([]*segment, error) {
 	kept := segments[:0]
 	for i, s := range segments {
-		if s.size.Load() > 0 || i == len(segments)-1 {
+		if s.size.Load() > 0 || i == 0 || i == len(segments)-1 {
 			kept = append(kept, s)
 			continue
 		}
@@ -413,10 +414,13 @@ func (l *Log) loadProducersLocked() error {
 		name := filepath.Join(l.path, fileName(o, ".snapshot"))
 		data, err := l.dir.fs.ReadFile(name)
 		if err == nil {
-			if l.producers.byID, err = decodeSnapshot(data); err == nil {
+			if l.producers.byID, err = decodeSnapshot(data); err == nil && o >= l.segments()[0].base {
 				l.producers.through = o
 				break
 			}
+		}
+		if err == nil { // what lay between the two is deleted: it would be out of date
+			l.producers.byID, err = nil, errors.New("it ends before the log begins")
 		}
 		l.logz.Warn("producer snapshot is unusable: going back to an older one", zap.String("file", name), zap.Error(err))
 		if err := l.dir.removeFile(name); err != nil {

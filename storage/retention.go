@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"go.uber.org/zap"
@@ -91,6 +92,9 @@ func (l *Log) deleteOldestLocked(n int, why string) error {
 			return err
 		}
 	}
+	if err := l.keepProducersLocked(n); err != nil {
+		return l.rollFailed(err)
+	}
 	segments := l.segments()
 	gone, kept := segments[:n], slices.Clone(segments[n:])
 	l.raiseLogStartLocked(max(l.LogStartOffset(), kept[0].base))
@@ -108,6 +112,21 @@ func (l *Log) deleteOldestLocked(n int, why string) error {
 		return l.dir.fail(l.errorf(err, "remove a producer snapshot"))
 	}
 	return nil
+}
+
+// keepProducersLocked sees to it that what the first n segments say of producers
+// is in a snapshot. A roll writes one; recovery and truncation remove them.
+func (l *Log) keepProducersLocked(n int) error {
+	if l.lastSnapshot >= l.segments()[n].base {
+		return nil
+	}
+	if err := l.writeSnapshotLocked(); err != nil {
+		return err
+	}
+	if err := l.dir.syncFiles(filepath.Join(l.path, fileName(l.lastSnapshot, ".snapshot"))); err != nil {
+		return err
+	}
+	return l.dir.fs.SyncDir(l.path)
 }
 
 func (l *Log) raiseLogStartLocked(offset int64) {
