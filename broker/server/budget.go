@@ -76,6 +76,13 @@ func (b *budget) grantLocked() {
 	}
 }
 
+// contended tells whether somebody waits.
+func (b *budget) contended() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waiting.Len() > 0
+}
+
 // inUse is how many bytes are taken.
 func (b *budget) inUse() int64 {
 	b.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
@@ -35,7 +36,9 @@ type conn struct {
 	stopping         atomic.Bool
 	aborted          atomic.Bool
 
-	head [4 + wire.FixedHeader]byte
+	head    [4 + wire.FixedHeader]byte
+	largest int   // the largest request so far, in bytes
+	charged int64 // what the request that is being read holds of the budget
 
 	// mu guards the queue of replies that are not out yet.
 	mu      sync.Mutex
@@ -141,21 +144,54 @@ func (c *conn) next(ctx context.Context) error {
 	if row.MaxFrame > 0 && size > int(row.MaxFrame) {
 		return fmt.Errorf("%s request of %d bytes, at most %d are taken", row.Name, size, row.MaxFrame)
 	}
-	c.reading.Store(0) // waiting for the budget is our delay, not the client's
-	charged, err := c.s.frames.acquire(ctx, int64(size))
-	if err != nil {
-		return err
-	}
-	defer c.s.frames.release(charged)
-	c.reading.Store(c.s.o.Clock.Now().UnixNano())
-	frame, err := c.s.pool.Read(progress{c}, size, c.head[4:])
+	frame, err := c.readFrame(ctx, size)
+	defer func() {
+		c.s.frames.release(c.charged)
+		c.charged = 0
+	}()
 	if err != nil {
 		return err
 	}
 	defer frame.Release()
 	c.reading.Store(0)
+	c.largest = max(c.largest, size)
 	c.touch()
 	return c.dispatch(ctx, frame.Bytes, row, unsupported)
+}
+
+// growWithin is how long the rest of a request that has begun to arrive waits for
+// memory. Requests that hold some of it and wait for more could block each other
+// for ever: then some connections have to go.
+const growWithin = 5 * time.Second
+
+// readFrame reads a request. Memory is charged as its bytes arrive, but for
+// requests no larger than the connection has sent before: their buffer is taken
+// at once. So a claim of a large request by itself holds nothing.
+func (c *conn) readFrame(ctx context.Context, size int) (wire.Frame, error) {
+	first := min(size, max(c.largest, wire.SmallFrame))
+	if first > wire.SmallFrame {
+		if err := c.charge(ctx, first); err != nil {
+			return wire.Frame{}, err
+		}
+	}
+	return c.s.pool.Read(progress{c}, size, c.head[4:], wire.Growth{First: first, More: func(n int) error {
+		ctx, cancel := context.WithTimeout(ctx, growWithin)
+		defer cancel()
+		if err := c.charge(ctx, n); err != nil {
+			return fmt.Errorf("no memory for the rest of a request of %d bytes (barnabas.request.memory.bytes): %w", size, err)
+		}
+		return nil
+	}})
+}
+
+// charge takes bytes from the frames' budget. Waiting for them is our delay, not
+// the client's.
+func (c *conn) charge(ctx context.Context, n int) error {
+	c.reading.Store(0)
+	took, err := c.s.frames.acquire(ctx, int64(n))
+	c.charged += took
+	c.reading.Store(c.s.o.Clock.Now().UnixNano())
+	return err
 }
 
 // progress is the connection as a reader that notes when bytes came.
@@ -374,13 +410,21 @@ func (c *conn) idle() bool {
 	return len(c.queue) == 0 && !c.busy
 }
 
+// stallUnderPressure is how long a client may pause within a request while
+// others wait for memory.
+const stallUnderPressure = 2 * time.Second
+
 // overdue is why the connection has to be closed now, "" if it has not.
 func (c *conn) overdue(now int64) string {
 	limits := &c.s.o.Limits
+	stall := limits.StallTimeout
+	if c.s.frames.contended() {
+		stall = min(stall, stallUnderPressure) // somebody waits for what it holds
+	}
 	switch {
 	case c.aborted.Load():
 		return ""
-	case c.reading.Load() != 0 && now-c.reading.Load() > int64(limits.StallTimeout):
+	case c.reading.Load() != 0 && now-c.reading.Load() > int64(stall):
 		return "the client stalls within a request"
 	case c.writing.Load() != 0 && now-c.writing.Load() > int64(limits.StallTimeout):
 		return "the client does not read its reply"

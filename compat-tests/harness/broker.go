@@ -89,7 +89,15 @@ func FreePort(t testing.TB) int {
 // test ends.
 func Start(t testing.TB, overrides ...string) *Broker {
 	t.Helper()
-	b := &Broker{t: t, Dir: t.TempDir(), overrides: overrides, Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), log: &syncBuffer{}}
+	addr := fmt.Sprintf("127.0.0.1:%d", FreePort(t))
+	return StartAt(t, addr, append([]string{"listeners=PLAINTEXT://" + addr}, overrides...)...)
+}
+
+// StartAt is Start for a broker whose overrides say where it listens; addr is one
+// of the addresses.
+func StartAt(t testing.TB, addr string, overrides ...string) *Broker {
+	t.Helper()
+	b := &Broker{t: t, Dir: t.TempDir(), overrides: overrides, Addr: addr, log: &syncBuffer{}}
 	t.Cleanup(func() {
 		if b.cmd != nil {
 			b.Kill()
@@ -105,7 +113,7 @@ func Start(t testing.TB, overrides ...string) *Broker {
 // Restart starts the process again on the same data.
 func (b *Broker) Restart() {
 	b.t.Helper()
-	args := []string{"serve", "--override", "listeners=PLAINTEXT://" + b.Addr, "--override", "log.dirs=" + b.Dir, "--override", "barnabas.metrics.listener="}
+	args := []string{"serve", "--override", "log.dirs=" + b.Dir, "--override", "barnabas.metrics.listener="}
 	for _, o := range b.overrides {
 		args = append(args, "--override", o)
 	}

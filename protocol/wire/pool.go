@@ -5,12 +5,11 @@ import (
 	"sync"
 )
 
-// Frames are read into buffers of a few sizes that are used again and again. A
-// frame above direct is read into a buffer that grows with what arrives, so a
-// declared length costs nothing by itself.
-var classes = [...]int{4 << 10, 16 << 10, 64 << 10, 256 << 10, direct, 4 << 20}
+// Frames are read into buffers of a few sizes that are used again and again.
+var classes = [...]int{SmallFrame, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 
-const direct = 1 << 20
+// SmallFrame is the smallest buffer.
+const SmallFrame = 4 << 10
 
 // Pool hands frame buffers out. The zero value is ready. It may be used by many
 // goroutines.
@@ -48,18 +47,31 @@ func (p *Pool) take(size int) (buf *[]byte, class int) {
 	return &b, -1
 }
 
-// Read reads a frame of size bytes whose first bytes are in head already. On an
-// error nothing has to be released.
-func (p *Pool) Read(r io.Reader, size int, head []byte) (Frame, error) {
+// Growth says how a frame's buffer may grow.
+type Growth struct {
+	// First is the size to begin with, as far as the frame has it.
+	First int
+	// More is asked before the buffer grows by a number of bytes. Its error ends
+	// the reading.
+	More func(bytes int) error
+}
+
+// Read reads a frame of size bytes whose first bytes are in head already. The
+// buffer begins small and grows fourfold whenever it is full, so that a declared
+// length costs only what arrives. On an error nothing has to be released.
+func (p *Pool) Read(r io.Reader, size int, head []byte, g Growth) (Frame, error) {
 	have := len(head)
 	f := Frame{pool: p}
-	f.buf, f.class = p.take(min(size, direct))
+	f.buf, f.class = p.take(min(size, max(g.First, len(head))))
 	copy(*f.buf, head)
 	for {
 		b := *f.buf
 		want := min(size, len(b))
 		n, err := io.ReadFull(r, b[have:want])
 		have += n
+		if err == nil && have < size {
+			err = g.More(min(size, 4*len(b)) - len(b))
+		}
 		if err != nil {
 			f.Release()
 			return Frame{}, err
@@ -68,7 +80,7 @@ func (p *Pool) Read(r io.Reader, size int, head []byte) (Frame, error) {
 			f.Bytes = b[:size]
 			return f, nil
 		}
-		larger, class := p.take(min(size, 2*len(b)))
+		larger, class := p.take(min(size, 4*len(b)))
 		copy(*larger, b[:have])
 		f.Release()
 		f.buf, f.class = larger, class

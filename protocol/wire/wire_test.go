@@ -61,23 +61,27 @@ func TestFramesOfEverySize(t *testing.T) {
 	var p wire.Pool
 	for _, size := range []int{12, 4096, 4097, 1 << 20, 1<<20 + 1, 5 << 20} {
 		want := bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7}, size/7+1)[:size]
-		f, err := p.Read(bytes.NewReader(want[8:]), size, want[:8])
+		grown := 0
+		f, err := p.Read(bytes.NewReader(want[8:]), size, want[:8], wire.Growth{First: 1 << 20, More: func(n int) error { grown += n; return nil }})
+		if want := max(size-1<<20, 0); grown != want {
+			t.Errorf("a frame of %d bytes asked for %d more, want %d", size, grown, want)
+		}
 		if err != nil || !bytes.Equal(f.Bytes, want) {
 			t.Fatalf("frame of %d bytes: %v", size, err)
 		}
 		f.Release()
 	}
-	if _, err := p.Read(bytes.NewReader(make([]byte, 10)), 100, make([]byte, 8)); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := p.Read(bytes.NewReader(make([]byte, 10)), 100, make([]byte, 8), wire.Growth{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("cut frame: %v", err)
 	}
 }
 
-// endless never ends a frame that claims 100 MiB.
+// A frame that claims 100 MiB and ends after a thousand bytes.
 func TestADeclaredLengthCostsWhatArrived(t *testing.T) {
 	var p wire.Pool
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := p.Read(bytes.NewReader(make([]byte, 1000)), 100<<20, make([]byte, 8))
+	_, err := p.Read(bytes.NewReader(make([]byte, 1000)), 100<<20, make([]byte, 8), wire.Growth{})
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Fatal("a frame of 1,000 bytes is one of 100 MiB")
