@@ -59,9 +59,9 @@ func saramaAdmin(t *testing.T, b *harness.Broker, v sarama.KafkaVersion, topic s
 			t.Errorf("log dirs: %v %v", dirs, err)
 		}
 	}
-	entries, err := adm.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic, ConfigNames: []string{"retention.ms"}})
-	if err != nil || len(entries) != 1 || entries[0].Value != retention {
-		t.Errorf("describe config: %v %v", entries, err)
+	described, err := adm.DescribeConfigs([]*sarama.ConfigResource{{Type: sarama.TopicResource, Name: topic, ConfigNames: []string{"retention.ms"}}}, sarama.DescribeConfigsOptions{})
+	if err != nil || len(described) != 1 || len(described[0].Configs) != 1 || described[0].Configs[0].Value != retention {
+		t.Errorf("describe configs: %v %v", described, err)
 	}
 	longer := "200000"
 	if err := adm.AlterConfig(sarama.TopicResource, topic, map[string]*string{"retention.ms": &longer}, false); err != nil {

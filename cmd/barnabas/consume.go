@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -219,14 +218,4 @@ func fetchError(fetches kgo.Fetches, bootstrap string) error {
 		}
 	}
 	return nil
-}
-
-// sortedPartitions are m's partitions in order.
-func sortedPartitions[V any](m map[int32]V) []int32 {
-	partitions := make([]int32, 0, len(m))
-	for p := range m {
-		partitions = append(partitions, p)
-	}
-	slices.Sort(partitions)
-	return partitions
 }

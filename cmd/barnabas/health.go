@@ -84,21 +84,21 @@ func ask(ctx context.Context, cl *kgo.Client) (healthReport, error) {
 	hello.ClientSoftwareVersion = strings.ReplaceAll(versionString(), "+", "-") // Kafka takes letters, digits, "-" and "."
 	answer, err := seed.Request(ctx, hello)
 	if err != nil {
-		return healthReport{}, fmt.Errorf("ApiVersions: %w", err)
+		return healthReport{}, fmt.Errorf("ask for ApiVersions: %w", err)
 	}
 	versions := answer.(*kmsg.ApiVersionsResponse)
 	if err := kerr.ErrorForCode(versions.ErrorCode); err != nil {
-		return healthReport{}, fmt.Errorf("ApiVersions: %w", err)
+		return healthReport{}, fmt.Errorf("ask for ApiVersions: %w", err)
 	}
 	request := kmsg.NewPtrMetadataRequest()
 	request.Topics = []kmsg.MetadataRequestTopic{} // none: null would mean all
 	answer, err = seed.Request(ctx, request)
 	if err != nil {
-		return healthReport{}, fmt.Errorf("Metadata: %w", err)
+		return healthReport{}, fmt.Errorf("ask for Metadata: %w", err)
 	}
 	metadata := answer.(*kmsg.MetadataResponse)
 	if len(metadata.Brokers) == 0 {
-		return healthReport{}, fmt.Errorf("Metadata: it knows no live broker, not even itself: it is still starting, or has lost its metadata store")
+		return healthReport{}, fmt.Errorf("the broker knows no live broker, not even itself: it is still starting, or has lost its metadata store")
 	}
 	report := healthReport{Healthy: true, APIs: len(versions.ApiKeys), ControllerID: metadata.ControllerID, Brokers: len(metadata.Brokers)}
 	if metadata.ClusterID != nil {

@@ -50,7 +50,6 @@ type Broker struct {
 
 	t         testing.TB
 	overrides []string
-	env       []string
 	cmd       *exec.Cmd
 	log       *syncBuffer
 	exited    chan error
