@@ -36,6 +36,7 @@ import (
 func (st *fetchState) encode(o *server.Out) {
 	o.Buf = binary.BigEndian.AppendUint32(o.Buf, 0) // throttle time
 	if st.version >= 7 {
+		o.Error(st.code)
 		o.Buf = binary.BigEndian.AppendUint16(o.Buf, uint16(st.code))
 		o.Buf = binary.BigEndian.AppendUint32(o.Buf, uint32(st.sessionID))
 	}
@@ -90,6 +91,7 @@ func (st *fetchState) encodePart(o *server.Out, i int) {
 	var code int16
 	if p.Err != nil {
 		code = st.h.partitionCode(p.Err, "fetch")
+		o.Error(code)
 	}
 	b := o.Buf
 	b = binary.BigEndian.AppendUint32(b, uint32(st.fetch.Targets[i].Partition))

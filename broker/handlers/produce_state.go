@@ -171,6 +171,11 @@ func hasBroker(bs []kmsg.ProduceResponseBroker, id int32) bool {
 // Encode writes the response and gives the state back.
 func (st *produceState) Encode(o *server.Out) {
 	o.Buf = st.resp.AppendTo(o.Buf)
+	for i := range st.resp.Topics {
+		for j := range st.resp.Topics[i].Partitions {
+			o.Error(st.resp.Topics[i].Partitions[j].ErrorCode)
+		}
+	}
 	st.release()
 }
 

@@ -10,7 +10,8 @@ import (
 // figures are the request metrics, under the names that the JMX exporter gives
 // kafka.network:type=RequestMetrics.
 type figures struct {
-	byKey [128]*apiFigures
+	registry *metrics.Registry
+	byKey    [128]*apiFigures
 }
 
 type apiFigures struct {
@@ -18,10 +19,11 @@ type apiFigures struct {
 	versions []*metrics.Counter
 	total    *metrics.Histogram
 	bytes    *metrics.Counter
+	none     *metrics.Counter // requests without an error
 }
 
 func newFigures(s *Server, r *metrics.Registry) *figures {
-	f := &figures{}
+	f := &figures{registry: r}
 	for _, a := range api.Table() {
 		request := metrics.Label{Name: "request", Value: a.Name}
 		af := &apiFigures{
@@ -29,6 +31,7 @@ func newFigures(s *Server, r *metrics.Registry) *figures {
 			total: r.Histogram("kafka_network_requestmetrics_totaltimems", "Time from a request's last byte to its reply's, in milliseconds.", request),
 			bytes: r.Counter("kafka_network_requestmetrics_responsebytes_total", "Bytes of replies.", request),
 		}
+		af.none = f.failed(a.Name, "NONE")
 		for v := a.Min; v <= a.Max; v++ {
 			af.versions = append(af.versions, r.Counter("kafka_network_requestmetrics_requests_total", "Requests answered.", request,
 				metrics.Label{Name: "version", Value: strconv.Itoa(int(v))}))
@@ -42,12 +45,24 @@ func newFigures(s *Server, r *metrics.Registry) *figures {
 	return f
 }
 
-// answered counts a reply that is out.
-func (f *figures) answered(sl *slot, size int) {
+// failed is the counter of an error in replies of an API.
+func (f *figures) failed(request, name string) *metrics.Counter {
+	return f.registry.Counter("kafka_network_requestmetrics_errors_total", "Error codes in replies; NONE are replies without any.",
+		metrics.Label{Name: "request", Value: request}, metrics.Label{Name: "error", Value: name})
+}
+
+// answered counts a reply that is out, with the error codes in it.
+func (f *figures) answered(sl *slot, size int, errors []int16) {
+	for _, code := range errors {
+		f.failed(sl.row.Name, errorName(code)).Inc()
+	}
 	a := f.byKey[sl.row.Key]
 	if i := int(sl.call.Version - a.min); i >= 0 && i < len(a.versions) {
 		a.versions[i].Inc()
 	}
 	a.bytes.Add(int64(size))
+	if len(errors) == 0 {
+		a.none.Inc()
+	}
 	a.total.Observe(sl.c.s.o.Clock.Now().Sub(sl.call.Received).Seconds())
 }

@@ -90,6 +90,14 @@ type Out struct {
 	Buf     []byte
 	regions []placedRegion
 	length  int // bytes of all regions
+	errors  []int16
+}
+
+// Error notes an error code that the reply carries, for the figures; 0 is none.
+func (o *Out) Error(code int16) {
+	if code != 0 {
+		o.errors = append(o.errors, code)
+	}
 }
 
 type placedRegion struct {
@@ -108,7 +116,7 @@ func (o *Out) RegionBytes() int { return o.length }
 
 func (o *Out) reset() {
 	o.release()
-	o.Buf, o.length = o.Buf[:0], 0
+	o.Buf, o.length, o.errors = o.Buf[:0], 0, o.errors[:0]
 }
 
 // release gives all regions back.

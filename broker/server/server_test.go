@@ -15,6 +15,7 @@ import (
 
 	"barnabas/broker/server"
 	"barnabas/internal/clock"
+	"barnabas/internal/metrics"
 )
 
 // rig is a server whose handlers are the test's.
@@ -343,4 +344,33 @@ func TestFramesThatCloseTheConnection(t *testing.T) {
 		}
 		c.receive()
 	})
+}
+
+func TestErrorsInRepliesAreCounted(t *testing.T) {
+	t.Parallel()
+	registry := metrics.New()
+	s, err := server.New(server.Options{
+		Listeners: []server.Listener{{Name: "PLAINTEXT", Address: "127.0.0.1:0"}}, Metrics: registry, Clock: clock.System(), Logger: zaptest.NewLogger(t),
+		Routes: map[int16]server.Handler{2: always(func() kmsg.Response {
+			r := kmsg.NewPtrListOffsetsResponse()
+			r.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: "t", Partitions: []kmsg.ListOffsetsResponseTopicPartition{{ErrorCode: 3}, {}}}}
+			return r
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	r := &rig{t: t, s: s}
+	c := r.dial()
+	c.send(listOffsetsRequest(), 1)
+	c.receive()
+	count := registry.Counter("kafka_network_requestmetrics_errors_total", "", metrics.Label{Name: "request", Value: "ListOffsets"}, metrics.Label{Name: "error", Value: "UNKNOWN_TOPIC_OR_PARTITION"})
+	eventually(t, "the error is counted", func() bool { return count.Value() == 1 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

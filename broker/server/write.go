@@ -33,7 +33,7 @@ func (c *conn) write(sl *slot) error {
 		return errClose
 	}
 	if r.response == nil && r.encoder == nil {
-		c.s.figures.answered(sl, 0)
+		c.s.figures.answered(sl, 0, nil)
 		return nil
 	}
 	o := outs.Get().(*Out)
@@ -53,13 +53,14 @@ func (c *conn) write(sl *slot) error {
 			r.response.SetVersion(version)
 		}
 		o.Buf = r.response.AppendTo(o.Buf)
+		errorCodes(r.response, o.Error)
 	}
 	total := len(o.Buf) + o.length
 	binary.BigEndian.PutUint32(o.Buf, uint32(total-4))
 	err := c.send(o, total)
 	c.writing.Store(0)
 	c.touch()
-	c.s.figures.answered(sl, total)
+	c.s.figures.answered(sl, total, o.errors)
 	return err
 }
 
