@@ -28,8 +28,7 @@ func (h *Handlers) apiVersions(_ context.Context, c *server.Call, req *kmsg.ApiV
 	resp := kmsg.NewPtrApiVersionsResponse()
 	if c.Unsupported {
 		resp.ErrorCode = kerr.UnsupportedVersion.Code
-		row, _ := api.Lookup(kmsg.ApiVersions.Int16())
-		resp.ApiKeys = append(resp.ApiKeys, versionRange(row))
+		resp.ApiKeys = append(resp.ApiKeys, versionRange(api.Lookup(kmsg.ApiVersions.Int16())))
 		return server.Now(resp)
 	}
 	if c.Version >= 3 && !(software.MatchString(req.ClientSoftwareName) && software.MatchString(req.ClientSoftwareVersion)) {
@@ -42,8 +41,9 @@ func (h *Handlers) apiVersions(_ context.Context, c *server.Call, req *kmsg.ApiV
 		}
 	}
 	resp.ApiKeys = make([]kmsg.ApiVersionsResponseApiKey, 0, len(api.Table()))
-	for _, row := range api.Table() {
-		resp.ApiKeys = append(resp.ApiKeys, versionRange(row))
+	table := api.Table()
+	for i := range table {
+		resp.ApiKeys = append(resp.ApiKeys, versionRange(&table[i]))
 	}
 	return server.Now(resp)
 }
@@ -62,7 +62,7 @@ func (h *Handlers) sameCluster(req *kmsg.ApiVersionsRequest) int16 {
 	return 0
 }
 
-func versionRange(a api.API) kmsg.ApiVersionsResponseApiKey {
+func versionRange(a *api.API) kmsg.ApiVersionsResponseApiKey {
 	k := kmsg.NewApiVersionsResponseApiKey()
 	k.ApiKey, k.MinVersion, k.MaxVersion = a.Key, a.Min, a.Max
 	return k

@@ -170,9 +170,14 @@ func (a *metadataAnswer) byNames(ctx context.Context) {
 			missing = append(missing, strings.Clone(name))
 		}
 	}
-	if len(missing) == 0 {
-		return
+	if len(missing) > 0 {
+		a.missing(ctx, missing)
 	}
+}
+
+// missing answers names that no topic has, creating topics if the request and the
+// broker allow it.
+func (a *metadataAnswer) missing(ctx context.Context, missing []string) {
 	create := a.req.Version < 4 || a.req.AllowAutoTopicCreation
 	settings := a.h.static.BrokerAt(a.h.configs().dynamic())
 	var wanted []string

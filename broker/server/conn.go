@@ -54,7 +54,7 @@ type slot struct {
 	reply Reply
 	call  Call
 	id    int32
-	row   api.API
+	row   *api.API
 	ready bool
 }
 
@@ -78,15 +78,21 @@ func (c *conn) run(ctx context.Context) {
 	}
 	for !c.stopping.Load() {
 		if err := c.next(ctx); err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, errClose) {
-				c.s.o.Logger.Debug("connection ends", zap.String("client", c.host), zap.String("clientId", c.clientID), zap.Error(err))
-			}
+			c.logEnd(err)
 			if !c.stopping.Load() {
 				return
 			}
 		}
 	}
 	c.awaitEmpty()
+}
+
+// logEnd says why a connection ends, unless its client hung up. It is a function
+// of its own so that its variables are not on the stack of every idle connection.
+func (c *conn) logEnd(err error) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, errClose) {
+		c.s.o.Logger.Debug("connection ends", zap.String("client", c.host), zap.String("clientId", c.clientID), zap.Error(err))
+	}
 }
 
 // finish closes the connection and cancels what waits.
@@ -136,9 +142,9 @@ func (c *conn) next(ctx context.Context) error {
 		return err
 	}
 	h := wire.ParseFixed(c.head[4:])
-	row, known := api.Lookup(h.Key)
-	unsupported := known && !row.Supports(h.Version)
-	if !known || (unsupported && h.Key != kmsg.ApiVersions.Int16()) {
+	row := api.Lookup(h.Key)
+	unsupported := row != nil && !row.Supports(h.Version)
+	if row == nil || (unsupported && h.Key != kmsg.ApiVersions.Int16()) {
 		return fmt.Errorf("request of API %d in version %d, which is not offered", h.Key, h.Version)
 	}
 	if row.MaxFrame > 0 && size > int(row.MaxFrame) {
@@ -206,7 +212,7 @@ func (p progress) Read(b []byte) (int, error) {
 }
 
 // dispatch decodes a frame, waits until its request may start, and handles it.
-func (c *conn) dispatch(ctx context.Context, frame []byte, row api.API, unsupported bool) error {
+func (c *conn) dispatch(ctx context.Context, frame []byte, row *api.API, unsupported bool) error {
 	version := wire.ParseFixed(frame).Version
 	h, body, err := wire.ParseHeader(frame, row.FlexibleRequest(version))
 	if err != nil && !unsupported {
@@ -245,7 +251,7 @@ func (c *conn) dispatch(ctx context.Context, frame []byte, row api.API, unsuppor
 }
 
 // decode reads a request's body. Its strings and bytes lie in the body.
-func decode(row api.API, version int16, body []byte, unsupported bool) (kmsg.Request, error) {
+func decode(row *api.API, version int16, body []byte, unsupported bool) (kmsg.Request, error) {
 	req := kmsg.RequestForKey(row.Key)
 	if unsupported {
 		return req, nil
@@ -264,7 +270,7 @@ var errNull = errors.New("null where the protocol allows none")
 // like an empty one, Kafka closes the connection. What was decoded is encoded
 // again: the first place where it differs tells. Produce, whose records would be
 // copied, is walked instead (wire.ProduceCost).
-func refuseNulls(row api.API, version int16, body []byte, req kmsg.Request) error {
+func refuseNulls(row *api.API, version int16, body []byte, req kmsg.Request) error {
 	o := outs.Get().(*Out)
 	defer func() {
 		o.reset()
@@ -303,7 +309,7 @@ func (c *conn) handle(ctx context.Context, sl *slot, req kmsg.Request) (r Reply)
 
 // awaitTurn waits until a request of this API may start behind those whose
 // replies are not out.
-func (c *conn) awaitTurn(row api.API) error {
+func (c *conn) awaitTurn(row *api.API) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.mayStartLocked(row) {
@@ -315,7 +321,7 @@ func (c *conn) awaitTurn(row api.API) error {
 	return nil
 }
 
-func (c *conn) mayStartLocked(row api.API) bool {
+func (c *conn) mayStartLocked(row *api.API) bool {
 	if len(c.queue) == 0 {
 		return !c.busy || row.Pipelines
 	}

@@ -14,7 +14,6 @@ import (
 
 	"barnabas/broker/server"
 	"barnabas/internal/clock"
-	"barnabas/protocol/api"
 )
 
 // worstFrame is a request of about size bytes that costs the most to decode: an
@@ -119,9 +118,6 @@ func TestIdleConnectionsAreCheap(t *testing.T) {
 // BenchmarkRequest is the cost of a small request and its reply, with the
 // client's side of it.
 func BenchmarkRequest(b *testing.B) {
-	if _, ok := api.Lookup(2); !ok {
-		b.Fatal("ListOffsets is gone")
-	}
 	s, err := server.New(server.Options{
 		Listeners: []server.Listener{{Name: "PLAINTEXT", Address: "127.0.0.1:0"}},
 		Routes:    map[int16]server.Handler{2: always(func() kmsg.Response { return kmsg.NewPtrListOffsetsResponse() })},

@@ -66,24 +66,25 @@ var table = []API{
 // Table gives every API in order of keys. The caller must not change it.
 func Table() []API { return table }
 
-// Lookup finds an API by its key.
-func Lookup(key int16) (API, bool) {
+// Lookup finds an API by its key, nil if it is not answered. The caller must not
+// change the row.
+func Lookup(key int16) *API {
 	for i := range table {
 		if table[i].Key == key {
-			return table[i], true
+			return &table[i]
 		}
 	}
-	return API{}, false
+	return nil
 }
 
 // Supports tells whether a version is answered.
-func (a API) Supports(version int16) bool { return a.Min <= version && version <= a.Max }
+func (a *API) Supports(version int16) bool { return a.Min <= version && version <= a.Max }
 
 // FlexibleRequest tells whether the request header has tagged fields.
-func (a API) FlexibleRequest(version int16) bool { return version >= a.Flexible }
+func (a *API) FlexibleRequest(version int16) bool { return version >= a.Flexible }
 
 // FlexibleResponse tells whether the response header has tagged fields. That of
 // ApiVersions never has, so that a client of any age can read it.
-func (a API) FlexibleResponse(version int16) bool {
+func (a *API) FlexibleResponse(version int16) bool {
 	return a.Key != kmsg.ApiVersions.Int16() && version >= a.Flexible
 }
