@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -23,18 +24,40 @@ type file struct {
 	source string
 }
 
-// check applies every rule to one file and gives what it violates. pkg is the
-// file's folder within the module.
-func check(pkg, name, source string) []string {
-	if strings.HasSuffix(name, "_gen.go") || strings.HasPrefix(name, "zz_generated") {
-		return nil
+// checkPackage applies every rule to the files of one package and gives what they
+// violate. pkg is the folder within the module, sources are the files by name.
+func checkPackage(pkg string, sources map[string]string) (found []string) {
+	var files, tests []*file
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if strings.HasSuffix(name, "_gen.go") || strings.HasPrefix(name, "zz_generated") {
+			continue
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, path.Join(pkg, name), sources[name], parser.ParseComments)
+		if err != nil {
+			found = append(found, err.Error())
+			continue
+		}
+		f := &file{pkg: pkg, name: name, test: strings.HasSuffix(name, "_test.go"), ast: parsed, fset: fset, source: sources[name]}
+		f.check()
+		if f.test {
+			tests = append(tests, f)
+		} else {
+			files = append(files, f)
+		}
 	}
-	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, path.Join(pkg, name), source, parser.ParseComments)
-	if err != nil {
-		return []string{err.Error()}
+	sharedState(files)
+	if len(files) > 0 && !slices.ContainsFunc(files, func(f *file) bool { return f.ast.Doc != nil }) {
+		files[0].say(files[0].ast.Package, "no file of package %s says what it is: write a doc.go", pkg)
 	}
-	f := &file{pkg: pkg, name: name, test: strings.HasSuffix(name, "_test.go"), ast: parsed, fset: fset, source: source}
+	for _, f := range append(files, tests...) {
+		found = append(found, f.found...)
+	}
+	return found
+}
+
+// check applies the rules that look at one file alone.
+func (f *file) check() {
 	f.size()
 	f.imports()
 	f.functions()
@@ -42,10 +65,9 @@ func check(pkg, name, source string) []string {
 	f.unfinished()
 	if !f.test {
 		f.documented()
-		f.state()
 		f.purity()
+		f.prints()
 	}
-	return f.found
 }
 
 func (f *file) say(pos token.Pos, format string, args ...any) {
@@ -94,7 +116,7 @@ func (f *file) inner(spec *ast.ImportSpec, to string) {
 	case below < 0:
 		f.say(spec.Pos(), "package %s has no floor", to)
 	case below > from || (below == from && sameFloor[[2]string{f.pkg, to}] == ""):
-		f.say(spec.Pos(), "%s (floor %d) imports %s (floor %d): arrows go down", f.pkg, from, to, below)
+		f.say(spec.Pos(), "%s (floor %d) imports %s (floor %d): arrows go down, since %s", f.pkg, from, to, below, floors[from].why)
 	}
 	if to == "config" && !slices.Contains(configUsers, f.pkg) {
 		f.say(spec.Pos(), "%s knows config: take an Options struct instead", f.pkg)
@@ -114,12 +136,30 @@ func (f *file) functions() {
 		if n := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1; n > limit {
 			f.say(fn.Pos(), "%s has %d lines, at most %d", fn.Name.Name, n, limit)
 		}
-		if n := parameters(fn.Type); n > maxParams {
-			f.say(fn.Pos(), "%s takes %d parameters, at most %d", fn.Name.Name, n, maxParams)
-		}
+		f.params(fn.Type)
 		if fn.Name.Name == "init" && fn.Recv == nil {
 			f.say(fn.Pos(), "init runs before anybody asked for it")
 		}
+	}
+	if f.test {
+		return // helpers within a test read like its text
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			f.params(n.Type)
+		case *ast.Field: // a method of an interface, or a field or parameter
+			if t, ok := n.Type.(*ast.FuncType); ok {
+				f.params(t)
+			}
+		}
+		return true
+	})
+}
+
+func (f *file) params(t *ast.FuncType) {
+	if n := parameters(t); n > maxParams {
+		f.say(t.Pos(), "a function takes %d parameters, at most %d: a struct has names", n, maxParams)
 	}
 }
 
@@ -135,16 +175,57 @@ func parameters(t *ast.FuncType) (n int) {
 
 // clock finds reads of the wall clock outside of its one place.
 func (f *file) clock() {
-	if f.test || f.pkg == "internal/clock" || standsOutside(f.pkg) || f.pkg == "cmd/barnabas" {
+	if f.test || f.pkg == "internal/clock" || standsOutside(f.pkg) {
 		return
 	}
+	name := f.localName("time")
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
 		}
-		if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && wallClock[s.Sel.Name] {
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == name && wallClock[s.Sel.Name] {
 			f.say(s.Pos(), "time.%s: take a clock.Clock", s.Sel.Name)
+		}
+		return true
+	})
+}
+
+// localName is what the file calls an imported package, "" if it does not import
+// it.
+func (f *file) localName(importPath string) string {
+	for _, spec := range f.ast.Imports {
+		to, _ := strconv.Unquote(spec.Path.Value)
+		switch {
+		case to != importPath:
+		case spec.Name != nil:
+			return spec.Name.Name
+		default:
+			return path.Base(importPath)
+		}
+	}
+	return ""
+}
+
+// prints finds output that goes past the logger.
+func (f *file) prints() {
+	if standsOutside(f.pkg) {
+		return
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		switch fun := call.Fun.(type) {
+		case *ast.Ident:
+			if fun.Name == "print" || fun.Name == "println" {
+				f.say(call.Pos(), "%s: output goes through the logger, or to a writer that was handed in", fun.Name)
+			}
+		case *ast.SelectorExpr:
+			if x, ok := fun.X.(*ast.Ident); ok && x.Name == "fmt" && strings.HasPrefix(fun.Sel.Name, "Print") {
+				f.say(call.Pos(), "fmt.%s: output goes through the logger, or to a writer that was handed in", fun.Sel.Name)
+			}
 		}
 		return true
 	})
