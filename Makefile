@@ -25,8 +25,8 @@ run: build ## Start a broker on 127.0.0.1:9092, data in ./data (ARGS are handed 
 setup: ## Install what the tests need and the machine lacks (Debian, as root)
 	@scripts/setup.sh
 
-test: setup lint build ## Run every test: units, then real clients against the binary
-	$(GO) test ./...
+test: setup lint build ## Run every test, real clients against the binary too; say what was skipped
+	@scripts/test.sh
 
 race: ## Run the unit tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./... | grep -v -e /compat-tests -e /bench)
@@ -46,8 +46,8 @@ lint: ## Check format, vet and staticcheck
 generate: ## Write the generated documentation and tables anew
 	$(GO) generate ./...
 
-compat: build ## Run only the tests with real clients
-	$(GO) test -count=1 ./compat-tests/...
+compat: build ## Run only the tests with real clients (ARGS: -v, -run RE)
+	BARNABAS=$(CURDIR)/$(BIN) $(GO) test -count=1 ./compat-tests/... $(ARGS)
 
 fidelity: build ## Compare our answers with Apache Kafka's recorded ones (FIDELITY names the folder; ARGS: -quick, -run RE)
 	@scripts/fidelity.sh "$(FIDELITY)" $(ARGS)

@@ -55,6 +55,7 @@ var outside = map[string]string{
 	"internal/tidy": "reads source, and is in no binary",
 	"bench":         "measures from the outside",
 	"compat-tests":  "runs the binary as a black box",
+	"scripts":       "what make runs, in no binary",
 }
 
 // pure packages hold logic only: time and random values come in as arguments. The
