@@ -130,10 +130,14 @@ func (c *conn) stop() {
 
 // next reads, decodes and handles one request.
 func (c *conn) next(ctx context.Context) error {
-	if _, err := io.ReadFull(c.nc, c.head[:4]); err != nil {
+	n, err := c.nc.Read(c.head[:4])
+	if err != nil {
 		return err
 	}
 	c.reading.Store(c.s.o.Clock.Now().UnixNano())
+	if _, err := io.ReadFull(c.nc, c.head[n:4]); err != nil {
+		return err
+	}
 	size := int(int32(binary.BigEndian.Uint32(c.head[:])))
 	if size < wire.FixedHeader+2 || size > c.s.o.Limits.RequestMaxBytes {
 		return fmt.Errorf("request of %d bytes: socket.request.max.bytes is %d (is the client speaking TLS or HTTP?)", size, c.s.o.Limits.RequestMaxBytes)
