@@ -40,6 +40,18 @@ func (x *offsetIndex) floor(relative int64) int64 {
 	return int64(x.entries[i-1].position)
 }
 
+// boundary is the last position at or below end at which an entry says that a
+// batch begins, 0 if there is none.
+func (x *offsetIndex) boundary(end int64) int64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	i := sort.Search(len(x.entries), func(i int) bool { return int64(x.entries[i].position) > end })
+	if i == 0 {
+		return 0
+	}
+	return int64(x.entries[i-1].position)
+}
+
 func (x *offsetIndex) len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -89,6 +89,9 @@ func (l *Log) readSegment(segments []*segment, i int, o ReadOptions, end int64) 
 		var first int
 		r.position, first, err = l.locate(s, o.Offset, limit)
 		r.length = int(min(int64(o.MaxBytes), limit-r.position))
+		if r.position+int64(r.length) < limit {
+			r.length = s.trim(r.position, r.length)
+		}
 		if o.MinOne && r.length < first {
 			r.length = first
 		}
@@ -101,6 +104,16 @@ func (l *Log) readSegment(segments []*segment, i int, o ReadOptions, end int64) 
 		return nil, err
 	}
 	return r, nil
+}
+
+// trim shortens a region that its limit cuts to the last batch boundary that the
+// index in memory knows: the reader would fetch the cut batch again. The region
+// keeps its length where that would leave less than half of it.
+func (s *segment) trim(position int64, length int) int {
+	if boundary := s.offsets.boundary(position + int64(length)); boundary-position > int64(length)/2 {
+		return int(boundary - position)
+	}
+	return length
 }
 
 // endPosition is where, in segments[i], what lies below offset end stops.
