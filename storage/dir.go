@@ -29,6 +29,10 @@ type logDir struct {
 	// startMoved: a log start offset moved since the checkpoint was written.
 	startMoved atomic.Bool
 
+	// recovering: what recovery writes is made durable at its end, all at once:
+	// interrupted, it would begin anew from the same recovery points.
+	recovering atomic.Bool
+
 	mu     sync.Mutex
 	doomed []doomed // what waits to be deleted
 
@@ -68,7 +72,7 @@ func (d *logDir) fail(err error) error {
 // replaceFile replaces a file by rename, so that a reader sees the old or the
 // new content. With sync the new content is durable on return.
 func (d *logDir) replaceFile(name string, data []byte, sync bool) error {
-	if sync {
+	if sync && !d.recovering.Load() {
 		return vfs.WriteFile(d.fs, name, data, filepath.Dir(name))
 	}
 	if err := d.writeFile(name+".tmp", data); err != nil {
@@ -98,6 +102,22 @@ func (d *logDir) removeFile(name string) error {
 	return nil
 }
 
+// sync makes a file's content durable, in recovery at its end.
+func (d *logDir) sync(f vfs.File) error {
+	if d.recovering.Load() {
+		return nil
+	}
+	return f.Sync()
+}
+
+// syncDir makes a directory's names durable, in recovery at its end.
+func (d *logDir) syncDir(name string) error {
+	if d.recovering.Load() {
+		return nil
+	}
+	return d.fs.SyncDir(name)
+}
+
 // syncFiles makes files durable that were written without sync; missing ones are
 // skipped.
 func (d *logDir) syncFiles(names ...string) error {
@@ -109,7 +129,7 @@ func (d *logDir) syncFiles(names ...string) error {
 		if err != nil {
 			return err
 		}
-		err = f.Sync()
+		err = d.sync(f)
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}

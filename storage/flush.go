@@ -99,10 +99,10 @@ func (l *Log) syncNames() error {
 	if err := l.dir.syncFiles(filepath.Join(l.Path(), partitionMetadataFile)); err != nil {
 		return err
 	}
-	if err := l.dir.fs.SyncDir(l.Path()); err != nil {
+	if err := l.dir.syncDir(l.Path()); err != nil {
 		return err
 	}
-	return l.dir.fs.SyncDir(l.dir.path)
+	return l.dir.syncDir(l.dir.path)
 }
 
 // dirtySet are the logs that have something to flush.

@@ -72,6 +72,8 @@ func (m *Manager) loadDir(ctx context.Context, d *logDir) error {
 	if !clean && len(tps) > 0 {
 		m.o.Logger.Info("recovering logs: the broker did not stop cleanly", zap.String("dir", d.path), zap.Int("logs", len(tps)))
 	}
+	d.recovering.Store(!clean)
+	defer d.recovering.Store(false)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(m.o.RecoveryThreads)
 	var done atomic.Int64
@@ -100,6 +102,12 @@ func (m *Manager) loadDir(ctx context.Context, d *logDir) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if !clean && len(tps) > 0 {
+		if err := d.fs.SyncAll(d.path); err != nil {
+			return fmt.Errorf("sync what was recovered in %s: %w", d.path, err)
+		}
+	}
+	d.recovering.Store(false)
 	// Recovery may have cut below a recovery point: it has to be gone before
 	// those offsets are written again. Entries of logs that are gone go too.
 	if !clean {

@@ -24,8 +24,8 @@ type loadState struct {
 
 // load opens the log in its directory and, after a crash, recovers it: from the
 // recovery point on every batch is checked, the log is cut at the first bad one,
-// and what is derived from batches is built anew. What was accepted is synced
-// before load returns.
+// and what is derived from batches is built anew. The manager syncs all that was
+// accepted before anybody may read it.
 func (l *Log) load(st loadState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -126,7 +126,7 @@ func (l *Log) keepProducersLocked(n int) error {
 	if err := l.dir.syncFiles(filepath.Join(l.path, fileName(l.lastSnapshot, ".snapshot"))); err != nil {
 		return err
 	}
-	return l.dir.fs.SyncDir(l.path)
+	return l.dir.syncDir(l.path)
 }
 
 func (l *Log) raiseLogStartLocked(offset int64) {

@@ -98,7 +98,7 @@ func (l *Log) finishCutLocked(err error, end int64) error {
 		}
 	}
 	if err == nil {
-		err = l.dir.fs.SyncDir(l.path)
+		err = l.dir.syncDir(l.path)
 	}
 	if err == nil {
 		err = l.loadProducersLocked()
@@ -121,7 +121,7 @@ func (l *Log) cutLocked(s *segment, size int64) error {
 		return err
 	}
 	s.size.Store(size)
-	if err := f.Sync(); err != nil {
+	if err := l.dir.sync(f); err != nil {
 		return err
 	}
 	return l.rebuildLocked(s)
@@ -194,7 +194,7 @@ func (l *Log) dropLocked(segments []*segment) error {
 				return err
 			}
 		}
-		if err := l.dir.fs.SyncDir(l.path); err != nil {
+		if err := l.dir.syncDir(l.path); err != nil {
 			return err
 		}
 	}
